@@ -10,11 +10,8 @@
 namespace paddle_mini::python {
 namespace {
 
-std::string_view contents_of(const py::bytes& bytes) {
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
-}
-
 std::string_view contents_of(const py::buffer_info& bytes) {
+  require<ProgramError>(PyBuffer_IsContiguous(bytes.view(), 'C'), "the bytes of a file must be contiguous");
   return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)};
 }
 
@@ -30,7 +27,7 @@ auto with_parameters(Scope& scope, const std::vector<std::string>& names, const 
 // Reads and checks everything before it changes the scope.
 void load_parameters(Scope& scope, const FileName& path, const py::bytes& program,
                      const std::vector<std::string>& names, std::optional<uint32_t> checksum) {
-  ProgramDesc desc = decode_program(contents_of(program));
+  ProgramDesc desc = decode_program(view_of_bytes(program));
   auto tensors = from_stream(path, [&](FileStream& file) { return read_parameters(file, desc, names, checksum); });
   InScope use(scope, Access::Edit);
   set_parameters(scope, std::move(tensors));
@@ -65,7 +62,7 @@ std::vector<NewFile> files_of(const Others& others) {
   std::vector<NewFile> files;
   for (const auto& [path, bytes] : others) {
     files.push_back({path, std::nullopt});
-    if (bytes) files.back().pieces = Pieces{contents_of(*bytes)};
+    if (bytes) files.back().pieces = Pieces{view_of_bytes(*bytes)};
   }
   return files;
 }
@@ -81,7 +78,7 @@ void define_models(py::module_& m) {
       "save_model",
       [](Scope& scope, const std::vector<std::string>& names, const FileName& parameters_path,
          const FileName& model_path, const py::bytes& program, const Others& others) {
-        std::string_view model = contents_of(program);
+        std::string_view model = view_of_bytes(program);
         std::vector<NewFile> files = files_of(others);
         with_parameters(scope, names,
                         [&](const Pieces& pieces) { write_model(model_path, model, parameters_path, pieces, files); });
@@ -92,7 +89,7 @@ void define_models(py::module_& m) {
   m.def(
       "write_model",
       [](const FileName& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
-        write_model(path, contents_of(program), parameters, files_of(others));
+        write_model(path, view_of_bytes(program), parameters, files_of(others));
       },
       "A program's file; parameters: the checksum of those that belong to it. others: as of save_model.",
       py::arg("path"), py::arg("program"), py::arg("parameters"), py::arg("others") = Others());
@@ -100,7 +97,7 @@ void define_models(py::module_& m) {
   m.def(
       "model_facts",
       [](const py::bytes& file) {
-        ModelFile model = open_model(contents_of(file));
+        ModelFile model = open_model(view_of_bytes(file));
         return py::make_tuple(model.is_checked, model.parameters);
       },
       "For the file of a program: whether it has a checksum, which is correct, and the checksum of its parameters, or "
@@ -116,7 +113,7 @@ void define_models(py::module_& m) {
 void define_files(py::module_& m) {
   define_models(m);
   m.def("parameter_file_order",
-        [](const py::bytes& program) { return parameter_file_order(decode_program(contents_of(program))); });
+        [](const py::bytes& program) { return parameter_file_order(decode_program(view_of_bytes(program))); });
   m.def("read_file", &read_whole);
   m.def("write_file", [](const FileName& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
   m.def("write_files", &write_several, "[(path, [bytes, ...])]: all of them, or none.");
@@ -127,12 +124,12 @@ void define_files(py::module_& m) {
   m.def(
       "crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(contents_of(bytes.request()), before); },
       py::arg("bytes"), py::arg("before") = 0);
-  m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(contents_of(bytes)); });
+  m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(view_of_bytes(bytes)); });
   m.def(
       "read_tensor",
       [](const py::bytes& bytes) {
         size_t position = 0;
-        Tensor tensor = read_tensor(contents_of(bytes), position);
+        Tensor tensor = read_tensor(view_of_bytes(bytes), position);
         return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
       },
       "(array, lod, bytes used) of the tensor that the bytes begin with.");

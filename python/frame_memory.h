@@ -1,4 +1,5 @@
-// Where the large arrays of a message are in memory that two processes have in common; paddle_mini/cluster/frames.py describes it.
+// Where the large arrays of a message are in memory that two processes have in common; paddle_mini/cluster/frames.py
+// describes it.
 #pragma once
 
 #include <cstddef>

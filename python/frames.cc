@@ -122,10 +122,6 @@ std::optional<View> view_of_memory(const py::object& memory) {
   return View(py::object(memory));
 }
 
-std::string_view view_of_bytes(const py::bytes& bytes) {
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
-}
-
 py::tuple unpack_frames(const py::bytes& head, const py::sequence& frames, const py::object& given) {
   std::optional<View> memory = view_of_memory(given);
   Reader reader(view_of_bytes(head));

@@ -155,6 +155,11 @@ std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples);
 // scope.cc: sequences.
 Lod lod_from_python(const py::object& value, const std::string& name);
 
+// The bytes of a `bytes` object, which must outlive the view.
+inline std::string_view view_of_bytes(const py::bytes& bytes) {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
 // arrays.cc: NumPy arrays.
 py::dtype numpy_dtype(DType dtype);
 DType dtype_from_numpy(const py::dtype& dtype, const std::string& what);

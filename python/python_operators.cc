@@ -1,5 +1,5 @@
 // Operators whose kernels are Python functions: their schemas, and the calls of the functions.
-// paddle_mini/own_operators/functions.py makes what it is given, and documents the functions that it calls.
+// paddle_mini/own_operators/python.py makes what it is given, and documents the functions that it calls.
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -134,12 +134,12 @@ class PythonKernel : public Kernel, public UserCode {
   std::vector<std::vector<Variable*>> inputs_, outputs_;
 };
 
-// By operator. Entries are added before the schema and never removed; the mutex guards the map only.
+// By operator. Entries are added before the schema; the mutex guards the map only.
 class AllFunctions {
  public:
   const Functions& add(const std::string& type, Functions functions) {
     std::lock_guard<std::mutex> lock(mutex_);
-    return *(functions_[type] = std::make_unique<Functions>(std::move(functions)));
+    return *(functions_[type] = new Functions(std::move(functions)));
   }
   const Functions& at(const std::string& type) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -148,7 +148,7 @@ class AllFunctions {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Functions>> functions_;
+  std::map<std::string, const Functions*> functions_;
 };
 AllFunctions& all_functions() {
   static AllFunctions& all = *new AllFunctions;
@@ -257,10 +257,15 @@ OpSchema schema_of(const py::dict& item) {
   return schema;
 }
 
+void require_new(const std::string& type) {
+  require<ProgramError>(!manager().operators().find(type), "operator '", type, "' exists already");
+}
+
 // `gradient`: the facts about the operator of the gradient, or None.
 void add_operator(const py::dict& item, const py::object& gradient) {
   auto type = item["type"].cast<std::string>();
-  require<ProgramError>(!manager().operators().find(type), "operator '", type, "' exists already");
+  require_new(type);
+  if (!gradient.is_none()) require_new(type + "_grad");
   all_functions().add(type, {item["infer"], item["run"], item["gradient_rule"]});
   if (!gradient.is_none()) all_functions().add(type + "_grad", {py::none(), gradient["run"], py::none()});
   manager().add_operators([&](OpTable& operators) {

@@ -51,20 +51,16 @@ py::object to_python(const PickledValue& value) {
   }
 }
 
-std::string_view contents_of(const py::bytes& bytes) {
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
-}
-
 }  // namespace
 
 void define_states(py::module_& m) {
   m.def(
-      "read_pickle", [](const py::bytes& file) { return dict_to_python(*read_pickle(contents_of(file))); },
+      "read_pickle", [](const py::bytes& file) { return dict_to_python(*read_pickle(view_of_bytes(file))); },
       "The dict that the bytes of a pickled file hold.");
   m.def(
       "read_state",
       [](const py::bytes& file, bool variable_names) {
-        Pickled state = read_pickle(contents_of(file));
+        Pickled state = read_pickle(view_of_bytes(file));
         join_state(*state, variable_names);
         return dict_to_python(*state);
       },
@@ -73,16 +69,16 @@ void define_states(py::module_& m) {
       "read_safetensors",
       [](const py::bytes& file) {
         py::dict arrays;
-        for (const auto& [name, array] : read_safetensors(contents_of(file)))
+        for (const auto& [name, array] : read_safetensors(view_of_bytes(file)))
           arrays[text_to_python(name, "strict")] = array_to_python(array);
         return arrays;
       },
       "The arrays of a safetensors file by name.");
   m.def(
-      "pickle_is_checked", [](const py::bytes& file) { return pickle_is_checked(contents_of(file)); },
+      "pickle_is_checked", [](const py::bytes& file) { return pickle_is_checked(view_of_bytes(file)); },
       "Whether the file has a checksum, which is correct.");
   m.def(
-      "safetensors_is_checked", [](const py::bytes& file) { return safetensors_is_checked(contents_of(file)); },
+      "safetensors_is_checked", [](const py::bytes& file) { return safetensors_is_checked(view_of_bytes(file)); },
       "Whether the file has a checksum, which is correct.");
 }
 

@@ -17,7 +17,7 @@ namespace paddle_mini {
 
 namespace py = pybind11;
 
-struct RecordAccess {
+struct SchemaAccess {
   using Names = std::vector<std::string>;
 
   template <class T>
@@ -163,7 +163,7 @@ Words try_gradient_schema(const std::vector<std::pair<std::string, Words>>& forw
 // Replaces one fact of a schema, which applies to programs built from now on. Returns the previous value.
 py::object alter_schema(const std::string& type, const std::string& fact, const py::object& value) {
   OpSchema changed = manager().operators().at(type);
-  py::object before = RecordAccess::exchange(changed, fact, value);
+  py::object before = SchemaAccess::exchange(changed, fact, value);
   OpTable().add(changed);  // throws if the schema is invalid
   const_cast<OpSchema&>(manager().operators().at(type)) = changed;
   return before;
@@ -192,7 +192,7 @@ std::pair<std::vector<int>, std::vector<int>> try_loop(int threads, int64_t item
 
 }  // namespace
 
-py::object dtype_port(const OpSchema& schema) { return RecordAccess::dtype_port(schema); }
+py::object dtype_port(const OpSchema& schema) { return SchemaAccess::dtype_port(schema); }
 
 void define_testing(py::module_& m) {
   m.def("container_memory_limit", &container_memory_limit, py::arg("root") = "");

@@ -12,6 +12,7 @@
 #include "program/tensor_file.h"
 
 namespace paddle_mini::capi {
+
 bool is_folder(const std::string& path) {
   struct stat found;
   return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
@@ -33,7 +34,7 @@ std::vector<std::string> names_by_column(const VerifiedProgram& program, OpRole 
 }
 
 std::string file_in(const std::string& folder, const std::string& name) {
-  bool inside = name.front() != '/' && ("/" + name + "/").find("/../") == std::string::npos;
+  bool inside = name[0] != '/' && ("/" + name + "/").find("/../") == std::string::npos;
   require<ProgramError>(inside, "parameter '", printable(name), "' would be read from outside of '", printable(folder),
                         "'");
   return folder + "/" + name;
@@ -92,6 +93,12 @@ const std::vector<std::string>& Model::names(OpRole role) const {
 
 std::shared_ptr<const Model> read_model_file(const std::string& path) {
   return from_file(path, [](std::string_view bytes) { return std::make_shared<const Model>(bytes); });
+}
+
+bool is_checked(int check) {
+  require<ArgumentError>(check == PM_CHECKED || check == PM_UNCHECKED, "check is ", check,
+                         ", it must be PM_CHECKED or PM_UNCHECKED");
+  return check == PM_CHECKED;
 }
 
 ParameterCheck check_at(const std::string& path) {

@@ -34,11 +34,12 @@ class Model {
 };
 std::shared_ptr<const Model> read_model_file(const std::string& path);
 
-// How parameters are held against a program. A state has names, and no checksum that a program knows.
+// How parameters are checked against a program. A state has names, and no checksum that a program knows.
 struct ParameterCheck {
   bool exact = false;  // a state has no other names than the program
   std::optional<uint32_t> checksum;
 };
+bool is_checked(int check);  // ArgumentError unless it is PM_CHECKED or PM_UNCHECKED
 // The check of parameters at a path: the program beside the file, or in the folder, may have their checksum.
 ParameterCheck check_at(const std::string& path);
 

@@ -122,10 +122,9 @@ extern "C" {
 int pm_predictor_load(const char* prefix, const pm_options* options, int check, pm_predictor* predictor) {
   return guarded([&] {
     there(predictor, "predictor");
-    require<ArgumentError>(check == PM_CHECKED || check == PM_UNCHECKED, "check is ", check,
-                           ", it must be PM_CHECKED or PM_UNCHECKED");
+    const bool checks = is_checked(check);
     Options checked(options);
-    *predictor = make_handle<PredictorObject>(load_model(text_of(prefix, "prefix"), check == PM_CHECKED), checked);
+    *predictor = make_handle<PredictorObject>(load_model(text_of(prefix, "prefix"), checks), checked);
   });
 }
 

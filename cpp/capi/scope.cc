@@ -10,20 +10,13 @@ using namespace paddle_mini::capi;
 
 namespace {
 
-bool is_checked(int check) {
-  require<ArgumentError>(check == PM_CHECKED || check == PM_UNCHECKED, "check is ", check,
-                         ", it must be PM_CHECKED or PM_UNCHECKED");
-  return check == PM_CHECKED;
-}
-
 // Runs f while this thread uses the scope.
 template <class F>
-void with(pm_scope scope, Access access, F f) {
-  HeldAs<ScopeObject> held(scope);
-  std::shared_ptr<Scope> kept = held->scope;
-  Scope::Use use(*kept, access);
+void with(const HeldAs<ScopeObject>& held, Access access, F f) {
+  Scope& scope = *held->scope;
+  Scope::Use use(scope, access);
   use.begin();
-  f(*kept);
+  f(scope);
 }
 
 }  // namespace
@@ -42,7 +35,7 @@ int pm_scope_load(pm_scope scope, pm_program program, const char* path, int chec
     ParameterCheck checks;
     if (is_checked(check)) checks = check_at(file);
     Parameters parameters = read_parameters_at(file, *owner->model, checks);
-    with(scope, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
+    with(target, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
   });
 }
 
@@ -55,7 +48,7 @@ int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, s
     ParameterCheck checks;
     if (is_checked(check)) checks = {true, owner->model->checksum()};
     Parameters parameters = read_parameters_in({static_cast<const char*>(bytes), size}, *owner->model, checks);
-    with(scope, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
+    with(target, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
   });
 }
 
@@ -64,7 +57,7 @@ int pm_scope_save(pm_scope scope, pm_program program, const char* path) {
     HeldAs<ScopeObject> source(scope);
     HeldAs<ProgramObject> owner(program);
     std::string file = text_of(path, "path");
-    with(scope, Access::Read,
+    with(source, Access::Read,
          [&](Scope& one) { write_parameters(file, ParameterPieces(one, owner->parameters).pieces()); });
   });
 }
@@ -75,7 +68,7 @@ int pm_scope_set(pm_scope scope, const char* name, const pm_tensor* value) {
     std::string key = text_of(name, "name");
     check_variable_name(key);
     Variable fresh = variable_of(there(value, "value"), key);
-    with(scope, Access::Edit, [&](Scope& one) {
+    with(target, Access::Edit, [&](Scope& one) {
       one.require_unclaimed(key);
       one.create(key) = std::move(fresh);
       one.changed();
@@ -88,14 +81,14 @@ int pm_scope_get(pm_scope scope, const char* const* names, size_t count, pm_valu
     HeldAs<Values> held(values);
     Values::Use use(*held);
     std::vector<std::string> wanted = names_of(names, count, "names");
-    with(scope, Access::Read, [&](Scope& one) { held->share(one, wanted); });
+    with(HeldAs<ScopeObject>(scope), Access::Read, [&](Scope& one) { held->share(one, wanted); });
   });
 }
 
 int pm_scope_erase(pm_scope scope, const char* name) {
   return guarded([&] {
     std::string key = text_of(name, "name");
-    with(scope, Access::Edit, [&](Scope& one) { one.erase(key); });
+    with(HeldAs<ScopeObject>(scope), Access::Edit, [&](Scope& one) { one.erase(key); });
   });
 }
 
@@ -103,12 +96,12 @@ int pm_scope_names(pm_scope scope, pm_values texts) {
   return guarded([&] {
     HeldAs<Values> held(texts);
     Values::Use use(*held);
-    with(scope, Access::Read, [&](Scope& one) { held->set_texts(one.names()); });
+    with(HeldAs<ScopeObject>(scope), Access::Read, [&](Scope& one) { held->set_texts(one.names()); });
   });
 }
 
 int pm_scope_wait(pm_scope scope) {
-  return guarded([&] { with(scope, Access::Change, [](Scope&) {}); });
+  return guarded([&] { with(HeldAs<ScopeObject>(scope), Access::Change, [](Scope&) {}); });
 }
 
 }  // extern "C"

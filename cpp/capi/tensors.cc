@@ -139,6 +139,7 @@ std::vector<Tensor> tensors_of(const pm_tensor* given, size_t count, const std::
 
 Variable variable_of(const pm_tensor& given, const std::string& name) {
   Tensor view = tensor_of(given, name);
+  require_bools(view, name);
   if (given.rows || given.height || given.row_count) {
     if (given.row_count) there(given.rows, "rows");
     bool fits = view.shape.rank() > 0 && static_cast<uint64_t>(view.shape[0]) == given.row_count;

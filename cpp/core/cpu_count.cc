@@ -65,7 +65,7 @@ double container_cpu_quota(const std::string& root) {
   return least;
 }
 
-int UsableCpus::count() const { return quota > 0 ? std::min(affinity, static_cast<int>(std::ceil(quota))) : affinity; }
+int UsableCpus::count() const { return quota > 0 && quota < affinity ? static_cast<int>(std::ceil(quota)) : affinity; }
 
 UsableCpus usable_cpus() { return {cpus_of_affinity(), container_cpu_quota("")}; }
 

@@ -7,9 +7,9 @@
 
 namespace paddle_mini {
 
+enum class Updates { One, Several };  // parameters of a step
 // The schema of an optimizer with the ports and the attribute of a master parameter. Beside it, the state and
 // LearningRate are float32, and Grad is of 16 bits or float32. The executor runs such a step as step_on_master gives it.
-enum class Updates { One, Several };  // parameters of a step
 OpSchema with_master(OpSchema schema, Updates updates = Updates::One);
 
 bool has_master(const OpDesc& op);

@@ -6,10 +6,6 @@
 namespace paddle_mini {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 template <class List, class Key>
 auto named(List& list, const Key& name) {
   return std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
@@ -126,8 +122,7 @@ void OpSchema::run_infer(InferContext& context) const {
     }
   }
   // A gradient copies the variable that it belongs to, sequences included.
-  bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
-  if (!decides_lod_ && !is_gradient) share_lod(context, updates_);
+  if (!decides_lod_ && !is_gradient()) share_lod(context, updates_);
 }
 
 }  // namespace paddle_mini

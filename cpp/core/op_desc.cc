@@ -1,9 +1,12 @@
 // Implements OpDesc: lookup by name, printing and conversion of attributes, and the source line that added an operator.
 #include "core/op_desc.h"
 
+#include <locale.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 
@@ -78,8 +81,8 @@ bool convert_one(const From& from, To* to) {
     return static_cast<From>(*to) == from;
   } else if constexpr (std::is_integral_v<From>) {
     *to = static_cast<To>(from);
-    // 2^63 as a float exceeds int64's range: casting it back would be undefined.
-    return *to < static_cast<To>(9223372036854775808.0) && static_cast<From>(*to) == from;
+    // Rounded up, the float may exceed the range of From, and that of int64 if it is 2^63: casting it there would be undefined.
+    return *to < static_cast<To>(9223372036854775808.0) && static_cast<int64_t>(*to) == static_cast<int64_t>(from);
   } else {
     if (std::isfinite(from) &&
         std::abs(static_cast<double>(from)) > static_cast<double>(std::numeric_limits<To>::max())) {
@@ -190,6 +193,16 @@ void OpDesc::set_attr(const std::string& name, AttrValue value) {
     found = true;
   }
   if (!found) attrs.push_back({name, std::move(value)});
+}
+
+double number_in(const std::string& name, const std::string& words) {
+  // strtod reads "0.5" as 0 in a program that has set the locale of a country with a decimal comma.
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  char* end = nullptr;
+  double number = strtod_l(words.c_str(), &end, plain);
+  require<ProgramError>(!words.empty() && end == words.c_str() + words.size(), "attribute '", name, "' is '",
+                        printable(words), "', which is not a number");
+  return number;
 }
 
 std::string creation_site(const OpDesc& op) {

@@ -80,6 +80,9 @@ struct OpDesc {
   void set_attr(const std::string& name, AttrValue value);
 };
 
+// The number that an attribute holds as text, which keeps it exact. ProgramError for other text.
+double number_in(const std::string& name, const std::string& words);
+
 // "added at train.py:21: y = ..." from the op_callstack attribute, or "".
 std::string creation_site(const OpDesc& op);
 

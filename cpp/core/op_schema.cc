@@ -28,7 +28,7 @@ auto find_named(List& list, const Key& name) {
   return std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
 }
 
-// Replaces an inherited item; check_record() refuses an item that is stated twice.
+// Replaces an inherited item; check_schema() refuses an item that is stated twice.
 template <class T>
 void set_named(std::vector<T>& list, T item) {
   auto found = find_named(list, item.name);
@@ -50,8 +50,6 @@ AttrCheck between(double low, double high) {
     }
   };
 }
-
-AttrCheck each_at_least(double low) { return at_least(low); }
 
 AttrCheck one_of(std::vector<std::string> choices) {
   return [choices](const std::string& name, const AttrValue& value) {

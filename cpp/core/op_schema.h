@@ -34,10 +34,9 @@ struct AttrSchema {
   bool inherited = false;
 };
 
-AttrCheck at_least(double low);
+AttrCheck at_least(double low);  // for a list: each element
 AttrCheck between(double low, double high);  // both inclusive
 AttrCheck one_of(std::vector<std::string> choices);
-AttrCheck each_at_least(double low);  // each element of a list
 
 // Creates the operators that compute a gradient; names of gradients end in @GRAD.
 using GradientRule = std::function<std::vector<OpDesc>(const OpDesc& forward)>;
@@ -169,7 +168,7 @@ class OpSchema {
   DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
                      const std::vector<std::vector<VarInfo>>& outputs) const;
   // Throws ProgramError if the schema is incomplete, contradicts itself or names an unknown port.
-  void check_record() const;
+  void check_schema() const;
   // Throws ProgramError if the gradient is not an operator of `others` or lacks a port that is passed to it.
   void check_gradient(const OpTable& others) const;
 
@@ -179,6 +178,7 @@ class OpSchema {
   const std::vector<PortSchema>& outputs() const { return outputs_; }
   const std::vector<AttrSchema>& attrs() const { return attrs_; }
   const AttrSchema* find_attr(const std::string& name) const;
+  bool is_gradient() const;  // by its name
   bool has_gradient() const { return static_cast<bool>(gradient_); }
   const std::string& no_gradient_reason() const { return no_gradient_reason_; }
   std::vector<DType> kernel_dtypes() const;
@@ -222,7 +222,7 @@ class OpSchema {
   void located(F check) const;  // adds the schema's name to a ProgramError
   OpDesc example(bool with_optional_ports) const;  // an operator of this type
 
-  friend struct RecordAccess;  // in python/testing.cc, where tests create invalid schemas
+  friend struct SchemaAccess;  // in python/testing.cc, where tests create invalid schemas
 
   std::string type_, doc_, no_gradient_reason_, cpu_only_reason_;
   std::vector<PortSchema> inputs_, outputs_;

@@ -37,7 +37,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 void OpTable::add(const OpSchema& schema) {
-  schema.check_record();
+  schema.check_schema();
   const std::string& type = schema.type();
   std::unique_lock<std::shared_mutex> changing(tables_changing());
   require<ProgramError>(schemas_.emplace(type, schema).second, "operator '", type, "' is defined twice");

@@ -7,7 +7,7 @@ namespace paddle_mini {
 
 class OpTable {
  public:
-  // Throws if check_record() does, or if the type exists. Cold, so that g++ compiles for size, and in less time, what calls
+  // Throws if check_schema() does, or if the type exists. Cold, so that g++ compiles for size, and in less time, what calls
   // it: the functions that define operators, which run once.
   [[gnu::cold]] void add(const OpSchema& schema);
   void check_gradients() const;  // after all are added: checks that gradients exist and have the ports they are given

@@ -15,8 +15,10 @@ void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
     int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
     bool fits =
         !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
-    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end, ", it is ",
-                        printable(show(AttrValue(level)), 60));
+    if (fits) continue;
+    const std::string what = name.empty() ? "a tensor" : "'" + printable(name) + "'";
+    fail<ShapeError>(what, ": level ", i, " of lod must rise from 0 to ", end, ", it is ",
+                     printable(show(AttrValue(level)), 60));
   }
 }
 

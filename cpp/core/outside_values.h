@@ -9,7 +9,7 @@
 namespace paddle_mini {
 
 // ShapeError unless the offsets of every level start at 0 and never decrease, and the last level ends at the rows of the
-// tensor.
+// tensor. `name`: of the tensor; "": one in a file.
 void check_lod(const Lod& lod, const Shape& shape, const std::string& name);
 
 // Selected rows with a copy of `values`. ShapeError, or OpError for a row that the table does not have.

@@ -73,6 +73,8 @@ AttrValue some_value(AttrType type) {
 
 }  // namespace
 
+bool OpSchema::is_gradient() const { return ends_with(type_, "_grad") || ends_with(type_, "_grad2"); }
+
 template <class F>
 void OpSchema::located(F check) const {
   try {
@@ -80,12 +82,11 @@ void OpSchema::located(F check) const {
   } catch (const ProgramError& error) { fail<ProgramError>("schema of '", type_, "': ", error.what()); }
 }
 
-void OpSchema::check_record() const {
+void OpSchema::check_schema() const {
   located([&] {
-    bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
     require<ProgramError>(!doc_.empty(), "doc is missing");
     require<ProgramError>(infer_ || control_, "infer is missing");
-    require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(),
+    require<ProgramError>(is_gradient() || gradient_ || !no_gradient_reason_.empty(),
                           "gradient, or the reason for none, is missing");
     require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "gradient and no_gradient are both given");
     require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
@@ -105,7 +106,7 @@ void OpSchema::check_record() const {
     if (!output_in_parts_.empty()) NamedPorts{*this, "stores_parts"}.require_output(output_in_parts_);
     if (!checked_port_.empty()) NamedPorts{*this, "checks_data"}.require_input(checked_port_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);
-    require<ProgramError>(!decides_lod_ || !is_gradient,
+    require<ProgramError>(!decides_lod_ || !is_gradient(),
                           "custom_lod: a gradient has the sequences of what it is the gradient of");
     if (dtype_port_.empty()) return;
     if (dtype_port_is_output_) NamedPorts{*this, "dtype_from_output"}.require_output(dtype_port_);

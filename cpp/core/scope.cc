@@ -156,7 +156,12 @@ void Scope::require_alike(const std::string& a, const std::string& b) const {
 }
 
 void Scope::exchange(const std::vector<Exchange>& exchanges) {
+  std::set<std::string> names;
   for (const Exchange& one : exchanges) {
+    for (const std::string* name : {&one.name, &one.by, &one.keep}) {
+      require<OpError>(name->empty() || names.insert(*name).second, "can't exchange '", printable(one.name), "' and '",
+                       printable(one.by), "': '", printable(*name), "' is named twice");
+    }
     require_alike(one.name, one.by);
     require<OpError>(one.keep.empty() || !find(one.keep), "can't keep '", printable(one.name), "' as '",
                      printable(one.keep), "': a variable with this name exists");

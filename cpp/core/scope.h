@@ -29,7 +29,7 @@ class Pending {
 //   Read         get, get_rows, lod, info, place, names, in, saving             shared; waits for the exclusive ones
 //   ReadingRun   runs of programs that write no variable of the scope           shared; waits for the exclusive ones
 //   Run          all other runs, plan_text                                      exclusive; waits
-//   Change       exchange, apply() and its end, restore, settle                 exclusive; waits
+//   Change       exchange, apply() and its end, restore, synchronize            exclusive; waits
 //   Edit         set, set_rows, erase, loading                                  exclusive; waits, but throws ScopeInUse
 //                                                                               if a run executes or waits
 //
@@ -70,7 +70,8 @@ class Scope {
   void stop_sharing(const std::set<std::string>& names);
 
   // Replaces the values of names, all of them or, on an error, none: `name` gets the value of `by`, which is erased;
-  // the old value of `name` is stored as `keep`, or dropped if that is empty. Nothing is copied.
+  // the old value of `name` is stored as `keep`, or dropped if that is empty. Nothing is copied. OpError if one of all these
+  // names occurs twice.
   struct Exchange {
     std::string name, by, keep;
   };
@@ -93,7 +94,7 @@ class Scope {
   void synchronize();
   Pending* pending() const { return pending_; }
   void set_pending(Pending* pending) { pending_ = pending; }
-  void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next settle() throws it
+  void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next synchronize() throws it
   // Whether devices other than the host may hold or use values: then runs never share the scope.
   bool on_devices() const { return on_devices_; }
   void note_devices() { on_devices_ = true; }
@@ -135,7 +136,7 @@ class Scope {
 };
 
 // One use of a scope. Once it has begun, no device uses the values. Only a run may begin earlier: it chains to the
-// pending work (Session) or settles it.
+// pending work (Session) or waits for it.
 class Scope::Use {
  public:
   Use(Scope& scope, Access access) : scope_(scope), lock_(scope.lock_, "a program in this scope"), access_(access) {}

@@ -18,6 +18,7 @@ bool SessionLock::used_by_this_thread() const {
 
 // Throws if the use could never begin; otherwise lists it.
 void SessionLock::add(Use& use, Access access) {
+  uses_.reserve(uses_.size() + 1);  // nothing may throw once the use has begun
   use.access_ = access;
   use.thread_ = std::this_thread::get_id();
   if (const Use* outer = outer_of(use.thread_)) {

@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -228,7 +227,7 @@ void ThreadPool::start_workers(State& state, int wanted) {
   try {
     for (; state.workers < wanted; ++state.workers)
       std::thread([&state, number = state.workers + 1] { work(state, number); }).detach();
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {  // no thread, or no memory for one
     state.refused = true;
     std::fprintf(stderr, "paddle_mini: the system refused to start a thread (%s): operators run on %d of %d threads\n",
                  error.what(), state.workers + 1, wanted + 1);

@@ -1,7 +1,8 @@
 // Computing element types without a kernel in a wider type: inputs are cast to it and results back (executor/widen.h).
-// 16-bit floats are computed in float32 and rounded once; some operators have narrow kernels that do so themselves. 8-bit and 16-bit integers are computed in int32 or int64 and
-// truncated: sums, products and comparisons are the same modulo their width. If a schema lists them (also), bool is
-// computed in integers and integers in floats: 32-bit integers are exact in float64, 64-bit integers up to 2^53.
+// 16-bit floats are computed in float32 and rounded once; some operators have narrow kernels that do so themselves. 8-bit
+// and 16-bit integers are computed in int32 or int64 and truncated: sums, products and comparisons are the same modulo
+// their width. If a schema lists them (also), bool is computed in integers and integers in floats: 32-bit integers are
+// exact in float64, 64-bit integers up to 2^53.
 #pragma once
 
 #include <optional>

@@ -51,10 +51,11 @@ MemoryPool::~MemoryPool() {
 std::shared_ptr<void> MemoryPool::allocate(size_t bytes, std::shared_ptr<void> owner) {
   size_t size = rounded(bytes);
   std::lock_guard<std::recursive_mutex> alone(queue_.order());
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   void* memory = take(size);
   in_use_ += size;
   peak_ = std::max(peak_, in_use_);
+  lock.unlock();  // free() locks: it is called where there is no memory for the count of references
   auto release = [pool = shared_from_this(), owner = std::move(owner), size](void* freed) { pool->free(freed, size); };
   return {memory, std::move(release)};
 }

@@ -149,9 +149,8 @@ class AttentionFusion {
     return true;
   }
 
-  // In place of the second product, whose line of the user's program it has in errors.
+  // In place of the second product.
   RunOp fused(const Found& found) {
-    const RunOp& last = op(found.ops.back());
     std::vector<std::string> mask_names;
     for (int mask : found.masks) mask_names.push_back(segment_.variables[mask].name);
     auto name = [&](int v) { return std::vector<std::string>{segment_.variables[v].name}; };
@@ -159,14 +158,8 @@ class AttentionFusion {
     OpDesc desc = make_op(
         "attention", std::move(inputs), {{"Out", name(found.out)}},
         {{"keys_by_column", found.keys_by_column}, {"scale", found.scale}, {"weight_factor", found.weight_factor}});
-    for (const char* attribute : {"op_callstack", "op_device"})
-      if (const AttrValue* value = last.desc().attr(attribute)) desc.set_attr(attribute, *value);
-    const OpSchema& schema = operators_.at("attention");
-    schema.complete(desc);
-    return {last.index,
-            std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}),
-            {{found.q}, {found.k}, {found.v}, found.masks},
-            {{found.out}}};
+    return replacement_of(op(found.ops.back()), operators_, std::move(desc),
+                          {{found.q}, {found.k}, {found.v}, found.masks}, {{found.out}});
   }
 
   Segment segment_;

@@ -100,13 +100,11 @@ class HeadsInPlace {
     desc.set_attr("heads", count);
     const char* attributes[] = {"first_query", "first_key", "first_value"};
     for (int i = 0; i < 3; ++i) desc.set_attr(attributes[i], static_cast<int32_t>(heads[i]->first));
-    const OpSchema& schema = operators_.at("attention");
-    schema.complete(desc);
     const auto mask = attention.inputs[3];
-    return {attention.index,
-            std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}),
-            {{heads[0]->source}, {heads[1]->source}, {heads[2]->source}, std::vector<int>(mask.begin(), mask.end())},
-            {{out}}};
+    return replacement_of(
+        attention, operators_, std::move(desc),
+        {{heads[0]->source}, {heads[1]->source}, {heads[2]->source}, std::vector<int>(mask.begin(), mask.end())},
+        {{out}});
   }
 
   Segment segment_;

@@ -78,9 +78,10 @@ class BatchSplitter {
     Chain chain{i, i, info(out).shape[0]};
     if (chain.entries < 2) return {};
     const int64_t bytes = traffic(i, end).entries / chain.entries;
-    for (int64_t n = 1; n < chain.entries; ++n)
-      if (chain.entries % n == 0 && (n == 1 || n * bytes <= most_)) chain.at_once = n;
-    return chain.entries * bytes > most_ ? chain : Chain{};
+    if (chain.entries * bytes <= most_) return {};
+    for (int64_t n = 1; n == 1 || (n < chain.entries && n * bytes <= most_); ++n)
+      if (chain.entries % n == 0) chain.at_once = n;
+    return chain;
   }
 
   // Bytes that a group reads and writes: of all entries, and of what it needs as a whole in each turn.

@@ -12,7 +12,7 @@ namespace paddle_mini {
 
 class Binding {
  public:
-  // Creates the variables that the segment adds to the scope, and schemas them in `undo`. Moves existing ones that lie
+  // Creates the variables that the segment adds to the scope, and records them in `undo`. Moves existing ones that lie
   // on other devices than the segment needs. On an error the scope is unchanged. Segment and scope must outlive the
   // binding.
   Binding(const Segment& segment, const Placement& placement, Scope& scope, UndoLog& undo);

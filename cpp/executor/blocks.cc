@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "core/outside_values.h"
 #include "executor/op_context.h"
 #include "executor/widen.h"
 #include "program/files.h"
@@ -52,7 +53,10 @@ class Control : public ControlRun {
     require_files();
     return from_file(path, [](std::string_view bytes) {
       std::vector<Tensor> tensors;
-      for (size_t position = 0; position < bytes.size();) tensors.push_back(read_tensor(bytes, position));
+      for (size_t position = 0; position < bytes.size();) {
+        tensors.push_back(read_tensor(bytes, position));
+        check_lod(tensors.back().lod, tensors.back().shape, "");
+      }
       return tensors;
     });
   }

@@ -16,7 +16,7 @@ struct Table {
     std::vector<AttrValue> attrs;
     std::weak_ptr<DerivedValues> values;
   };
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // where memory for an entry runs out, its values end while the table is locked
   std::unordered_multimap<std::string, Entry> entries;
   std::atomic<size_t> bytes{0};
 };
@@ -59,7 +59,7 @@ std::vector<AttrValue> attrs_of(const RunOp& op) {
 void forget(const std::string& key, DerivedValues* gone) {
   Table& all = table();
   all.bytes -= gone->bytes;
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<std::recursive_mutex> lock(all.mutex);
   auto [first, last] = all.entries.equal_range(key);
   while (first != last) first = first->second.values.expired() ? all.entries.erase(first) : std::next(first);
 }
@@ -69,7 +69,7 @@ std::shared_ptr<DerivedValues> values_of(const Segment& segment, const RunOp& op
   std::string key = key_of(segment, op);
   std::vector<AttrValue> attrs = attrs_of(op);
   std::vector<std::shared_ptr<DerivedValues>> seen;  // ends after the lock, which forget() acquires
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<std::recursive_mutex> lock(all.mutex);
   auto [first, last] = all.entries.equal_range(key);
   for (; first != last; ++first) {
     seen.push_back(first->second.values.lock());

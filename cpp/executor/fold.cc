@@ -204,16 +204,6 @@ class Fold {
     return segment_.add(std::move(variable));
   }
 
-  // An operator in place of `of`, whose line of the user's program it has in errors.
-  RunOp op_for(const RunOp& of, OpDesc desc, Ports inputs, Ports outputs) const {
-    const OpSchema& schema = operators_.at(desc.type);
-    for (const char* name : {"op_callstack", "op_device"})
-      if (const AttrValue* value = of.desc().attr(name)) desc.set_attr(name, *value);
-    schema.complete(desc);
-    return {of.index, std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}), std::move(inputs),
-            std::move(outputs)};
-  }
-
   RunOp fold_op(const Found& found, const AffineMap& map, const Product& product, int new_weight, int new_bias) {
     std::vector<Slot> inputs, outputs;
     Ports from, to;
@@ -227,22 +217,22 @@ class Fold {
     for (const auto& [port, v] : map.parameters) add(inputs, from, port, v);
     add(outputs, to, "FilterOut", new_weight);
     add(outputs, to, "BiasOut", new_bias);
-    return op_for(op(found.norm),
-                  make_op("fold_normalization", std::move(inputs), std::move(outputs),
-                          {{"axis", product.weight_axis},
-                           {"groups", static_cast<int32_t>(product.groups)},
-                           {"epsilon", map.epsilon},
-                           {"factor", map.factor},
-                           {"offset", map.offset}}),
-                  std::move(from), std::move(to));
+    return replacement_of(op(found.norm), operators_,
+                          make_op("fold_normalization", std::move(inputs), std::move(outputs),
+                                  {{"axis", product.weight_axis},
+                                   {"groups", static_cast<int32_t>(product.groups)},
+                                   {"epsilon", map.epsilon},
+                                   {"factor", map.factor},
+                                   {"offset", map.offset}}),
+                          std::move(from), std::move(to));
   }
 
   RunOp add_op(const RunOp& of, const Product& product, int x, int bias, int out) const {
     auto name = [&](int v) { return segment_.variables[v].name; };
-    return op_for(of,
-                  make_op("elementwise_add", {{"X", {name(x)}}, {"Y", {name(bias)}}}, {{"Out", {name(out)}}},
-                          {{"axis", product.result_axis}}),
-                  {{x}, {bias}}, {{out}});
+    return replacement_of(of, operators_,
+                          make_op("elementwise_add", {{"X", {name(x)}}, {"Y", {name(bias)}}}, {{"Out", {name(out)}}},
+                                  {{"axis", product.result_axis}}),
+                          {{x}, {bias}}, {{out}});
   }
 
   Segment segment_;

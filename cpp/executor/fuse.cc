@@ -11,7 +11,7 @@ namespace paddle_mini {
 namespace {
 
 // The number of elements that the operator updates, if all its outputs are variables of the scope; 0 if it can't run
-// tile by tile. A transfer to the host can be a leader too: its data are processed in pieces as they arrive.
+// tile by tile. A transfer to the host can be a leader too: its data are processed in chunks as they arrive.
 int64_t elements_of(const Segment& segment, const RunOp& op) {
   if (op.lane == Lane::ToHost) {
     const VarInfo& info = segment.variables[op.outputs[0][0]].info;
@@ -65,7 +65,7 @@ bool may_join(const RunOp& leader, const RunOp& follower, const Placement& place
   return leader.place.is_cpu() || placement.manager.at(leader.place).device->gains_from_tiles();
 }
 
-// A transfer in pieces never stores the whole value, so all its readers must be followers; otherwise it is not split.
+// A transfer in chunks never stores the whole value, so all its readers must be followers; otherwise it is not split.
 void keep_whole_where_needed(const Segment& segment, std::vector<std::vector<int>>& followers,
                              std::vector<bool>& moves) {
   std::vector<size_t> readers(segment.variables.size(), 0);

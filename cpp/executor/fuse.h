@@ -9,7 +9,7 @@ namespace paddle_mini {
 // such as parameter_average after sgd, moves directly after that one and is marked `fused`: both then process one
 // cache-sized tile before the next, so the variable is read from memory once. An operator moves only across operators
 // that neither write its inputs nor access its outputs, so every value stays the same to the bit. In the same way, a
-// value transferred to the host is averaged in pieces while the transfer continues. PM_FUSE=0 turns fusing off.
+// value transferred to the host is averaged chunk by chunk while the transfer continues. PM_FUSE=0 turns fusing off.
 Segment fuse(Segment segment, const Placement& placement);
 
 bool wants_fusion();  // unless PM_FUSE is 0

@@ -169,13 +169,7 @@ class Identities {
     if (!attr_of<bool>(op.desc(), "is_test") || info(in).dtype != DType::Float32 || !may_replace(op, in, out)) return;
     OpDesc desc = make_op("scale", {{"X", op.desc().input("X")}}, {{"Out", op.desc().output("Out")}},
                           {{"scale", 1.0f - attr_of<float>(op.desc(), "dropout_prob")}});
-    for (const char* name : {"op_callstack", "op_device"})
-      if (const AttrValue* value = op.desc().attr(name)) desc.set_attr(name, *value);
-    const OpSchema& scale = operators_.at("scale");
-    scale.complete(desc);
-    op.op = std::make_shared<VerifiedOp>(VerifiedOp{&scale, std::move(desc)});
-    op.inputs = {{in}};
-    op.outputs = {{out}};
+    op = replacement_of(op, operators_, std::move(desc), {{in}}, {{out}});
   }
 
   // Calls f(v) for the variables of which the operator reads no element. They need not be computed.

@@ -1,4 +1,4 @@
-// Holders: lists the largest allocations in out-of-memory errors.
+// memory_report: lists the largest allocations in out-of-memory errors.
 #pragma once
 
 #include <string>

@@ -50,9 +50,9 @@ Plan::~Plan() {
 
 size_t Plan::own_bytes() const {
   constexpr size_t kVariable = 600, kStep = 1200,
-                   kFlow = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc
+                   kSchedule = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc
   size_t bytes =
-      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (schedule_ ? kFlow : 0);
+      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (schedule_ ? kSchedule : 0);
   for (const RunVariable& variable : segment_.variables) {  // stored twice: as inferred, and as passed to kernels
     for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
   }

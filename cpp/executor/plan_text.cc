@@ -28,7 +28,7 @@ std::string Plan::str() const {
       out += text(op->desc().type, "(", show(op->desc().inputs, op->inputs), ") -> ",
                   show(op->desc().outputs, op->outputs));
       if (op->derived) out += "  when values of the scope have changed";
-      if (op == step.first() && step.is_piece()) out += text("  elements ", step.staged.begin, " to ", step.staged.end);
+      if (op == step.first() && step.is_chunk()) out += text("  elements ", step.staged.begin, " to ", step.staged.end);
       out += (schedule_ && op == step.first() ? schedule_->waits_text(i) : "") + "\n";
     }
   }

@@ -31,7 +31,7 @@ class ScheduleMaker {
     for (size_t i = 0; i < steps.size(); ++i) {
       int lane = lane_of(steps[i].place, steps[i].lane);
       steps_.push_back({steps[i].kernel.get(), lane, {}, steps[i].poll, nullptr, is_short(steps[i])});
-      ordered_.push_back({lane, touches_of(steps[i])});
+      ordered_.push_back({lane, accesses_of(steps[i])});
     }
     std::vector<std::vector<int>> waits = find_waits(ordered_, static_cast<int>(lanes_.size()));
     for (size_t i = 0; i < steps_.size(); ++i) steps_[i].waits = std::move(waits[i]);
@@ -79,11 +79,11 @@ class ScheduleMaker {
     return static_cast<int>(lanes_.size()) - 1;
   }
 
-  // The memory that a step reads and writes. A piece accesses a range of its variable and of the staging memory.
-  std::vector<MemoryAccess> touches_of(const Step& step) const {
+  // The memory that a step reads and writes. A staged chunk accesses a range of its variable and of the staging memory.
+  std::vector<MemoryAccess> accesses_of(const Step& step) const {
     std::vector<MemoryAccess> accesses;
     int staged = -1;
-    if (step.is_piece()) {
+    if (step.is_chunk()) {
       const RunOp& transfer = step.lane == Lane::Compute ? step.op[-1] : *step.op;
       staged = transfer.outputs[0][0];
       const Place& device = input_.segment.variables[transfer.inputs[0][0]].place;

@@ -13,7 +13,7 @@ class Session {
 
   // `feeds` have the order of the signature; their memory must not change until this returns. Afterwards fetched(i) is
   // valid until the next run. With several devices, values that are not fetched may still be computed then:
-  // scope->settle() waits for them.
+  // scope->synchronize() waits for them.
   void run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bool (*stop)() = nullptr);
   const Variable& fetched(size_t i) const { return last_->fetched(i); }
   const std::shared_ptr<const Signature>& signature() const { return signature_; }

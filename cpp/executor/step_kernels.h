@@ -112,7 +112,7 @@ class BatchKernel : public SeveralKernels {
 struct StagedChunk {
   const Location* from;
   Variable* staged;     // the variable that host kernels read
-  char* staging;        // address of the piece in the staging memory
+  char* staging;        // address of the chunk in the staging memory
   int64_t begin, end;   // elements
 };
 
@@ -125,7 +125,7 @@ class ChunkTransferKernel : public Kernel {
   StagedChunk chunk_;
 };
 
-// Runs host kernels on a piece.
+// Runs host kernels on a chunk.
 class StagedChunkKernel : public Kernel {
  public:
   StagedChunkKernel(const StagedChunk& chunk, std::shared_ptr<FusedTilesKernel> tiles)

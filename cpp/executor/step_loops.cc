@@ -36,7 +36,7 @@ class LoopFinder {
 
  private:
   bool fits(const Step& step) const {
-    bool fits = step.place.is_cpu() && step.lane == Lane::Compute && !step.is_piece();
+    bool fits = step.place.is_cpu() && step.lane == Lane::Compute && !step.is_chunk();
     for (const RunOp* op = step.first(); fits && op != step.last(); ++op) {
       size_t number = static_cast<size_t>(op - segment_.ops.data());
       fits = op->schema().is_tiled() && op->copies_after.empty();
@@ -112,7 +112,7 @@ void run_step_loop(const StepLoop& loop, const std::vector<Step>& steps, KernelC
   Interruptible never(nullptr);  // undo() needs all steps
   std::mutex mutex;
   std::exception_ptr error;
-  failed = loop.last;
+  size_t first = loop.last;
   auto chunks = static_cast<int64_t>(loop.chunks.size()) - 1;
   parallel_for(context, {chunks, loop.cost}, [&](int64_t begin, int64_t end) {
     size_t last = loop.chunks[static_cast<size_t>(end)];
@@ -121,11 +121,13 @@ void run_step_loop(const StepLoop& loop, const std::vector<Step>& steps, KernelC
         steps[i].kernel->run(context);
       } catch (...) {
         std::lock_guard<std::mutex> lock(mutex);
-        if (i < failed) failed = i, error = std::current_exception();
+        if (i < first) first = i, error = std::current_exception();
       }
     }
   });
-  if (error) std::rethrow_exception(error);
+  if (!error) return;
+  failed = first;
+  std::rethrow_exception(error);
 }
 
 }  // namespace paddle_mini

@@ -18,7 +18,7 @@ struct StepLoop {
 
 std::vector<StepLoop> find_step_loops(const Segment& segment, const StepList& steps);
 
-// Runs all steps, also after one has failed; then rethrows the first error in order, with its step in `failed`.
+// Runs all steps, also after one has failed; then rethrows the first error in order, and sets `failed` to its step.
 void run_step_loop(const StepLoop& loop, const std::vector<Step>& steps, KernelContext& context, size_t& failed);
 
 }  // namespace paddle_mini

@@ -23,7 +23,7 @@ class StepMaker {
     for (size_t i = 0; i < segment_.ops.size(); ++i) {
       const RunOp& op = segment_.ops[i];
       if (op.lane == Lane::ToHost && i + 1 < segment_.ops.size() && segment_.ops[i + 1].fused) {
-        i = add_pieces(i);
+        i = add_chunks(i);
       } else if (op.lane != Lane::Compute) {
         const Location &from = binding_.location(op.inputs[0][0]), &to = binding_.location(op.outputs[0][0]);
         steps().push_back({std::make_unique<TransferKernel>(from, to), &op, op.place, op.lane});
@@ -122,10 +122,10 @@ class StepMaker {
     return free;
   }
 
-  // For a transfer to the host whose readers all work tile by tile: splits the variable into pieces that pass through a
-  // staging ring, so that one piece is processed while the next ones are transferred. Returns the last operator of the
+  // For a transfer to the host whose readers all work tile by tile: splits the variable into chunks that pass through a
+  // staging ring, so that one chunk is processed while the next ones are transferred. Returns the last operator of the
   // group.
-  size_t add_pieces(size_t leader) {
+  size_t add_chunks(size_t leader) {
     const RunOp& transfer = segment_.ops[leader];
     int from = transfer.inputs[0][0], to = transfer.outputs[0][0];
     const VarInfo& info = segment_.variables[to].info;

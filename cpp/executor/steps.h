@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// The range of a variable's elements in one piece of a staged transfer.
+// The range of a variable's elements in one chunk of a staged transfer.
 struct StagedRange {
   int64_t begin = 0, end = 0;
   size_t offset = 0;  // in the staging memory
@@ -29,7 +29,7 @@ struct Step {
   const RunOp* last() const { return op + count; }
   const RunOp& running() const { return several ? op[std::min(several->at(), count - 1)] : *op; }
   std::string types() const;  // "sgd + parameter_average"
-  bool is_piece() const { return staged.end > staged.begin; }
+  bool is_chunk() const { return staged.end > staged.begin; }
   bool may_fail_validation() const {
     return count == 1 && lane == Lane::Compute && op->schema().may_fail_validation() && kernel->may_fail_validation();
   }

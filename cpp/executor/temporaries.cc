@@ -33,7 +33,7 @@ AliasPlan find_aliases(const Segment& segment, const std::vector<Step>& steps, c
       lifetime_of(v).first = 0;
       lifetime_of(v).last = static_cast<int>(segment.ops.size());
     }
-    if (step.is_piece()) aliases.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
+    if (step.is_chunk()) aliases.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
   }
   for (size_t i = 0; i < ends.size(); ++i) {  // operators of a group need their memory until all of it has run
     if (ends[i] == static_cast<int>(i)) continue;

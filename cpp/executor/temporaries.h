@@ -19,7 +19,7 @@ class Temporaries {
   bool bind();
 
   // The memory of a variable. Variables of the scope, of the caller and of live_out have their own memory; temporaries
-  // of a place share an arena. Touch::memory is less than memories().
+  // of a place share an arena. MemoryAccess::memory is less than memories().
   MemoryAccess access(int v, bool writes) const;
   int memories() const { return static_cast<int>(segment_.variables.size() + uses_.size()); }
   size_t offset(int v) const { return offsets_[v]; }

@@ -1,4 +1,4 @@
-// undo_log: schemas what a run changes in a scope, so that a failed run can be rolled back.
+// undo_log: records what a run changes in a scope, so that a failed run can be rolled back.
 #pragma once
 
 #include <deque>

@@ -9,17 +9,12 @@
 namespace paddle_mini {
 namespace {
 
-bool holds_gradient(const std::string& port) {
-  size_t at = port.rfind(kGradSuffix);
-  return at != std::string::npos && port.substr(at) == kGradSuffix;
-}
-
 // Whether `op` is a gradient operator that the schema of `forward` generates.
 bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
   auto values = [](const OpDesc& desc) {
     std::map<std::string, std::vector<std::string>> ports;
     for (const Slot& slot : desc.inputs)
-      if (!holds_gradient(slot.name)) ports[slot.name] = slot.arguments;
+      if (!is_gradient_port(slot.name)) ports[slot.name] = slot.arguments;
     return ports;
   };
   if (!forward.schema->has_gradient()) return false;
@@ -59,7 +54,7 @@ std::set<int> checked_variables(const RunOp& op) {
   for (size_t s = 0; s < op.inputs.size(); ++s) {
     const std::string& port = op.desc().inputs[s].name;
     const std::string& only = op.schema().checked_port();
-    if (only.empty() ? holds_gradient(port) || op.schema().reads_only_shape(port) : port != only) continue;
+    if (only.empty() ? is_gradient_port(port) || op.schema().reads_only_shape(port) : port != only) continue;
     checked.insert(op.inputs[s].begin(), op.inputs[s].end());
   }
   return checked;

@@ -1,4 +1,4 @@
-// Counts the uses of variables.
+// Counts the uses of variables, and what passes that replace operators have in common.
 #include "executor/variable_uses.h"
 
 namespace paddle_mini {
@@ -25,6 +25,15 @@ bool may_replace_operators(const Segment& segment, const Placement& placement) {
     if (name && !name->empty() && *name != "cpu") return false;
   }
   return true;
+}
+
+RunOp replacement_of(const RunOp& of, const OpTable& operators, OpDesc desc, Ports inputs, Ports outputs) {
+  const OpSchema& schema = operators.at(desc.type);
+  for (const char* name : {"op_callstack", "op_device"})
+    if (const AttrValue* value = of.desc().attr(name)) desc.set_attr(name, *value);
+  schema.complete(desc);
+  return {of.index, std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}), std::move(inputs),
+          std::move(outputs)};
 }
 
 bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v) {

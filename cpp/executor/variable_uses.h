@@ -1,4 +1,4 @@
-// variable_uses: which operators of a segment write and read each variable.
+// variable_uses: which operators of a segment write and read each variable, for passes that replace operators.
 #pragma once
 
 #include "executor/place.h"
@@ -17,7 +17,11 @@ std::vector<VariableUse> find_variable_uses(const Segment& segment);
 // host. Training programs and devices stay as they are.
 bool may_replace_operators(const Segment& segment, const Placement& placement);
 
-// Whether the variable is a temporary tensor that one operator writes, one operator reads, and that is not needed after the segment.
+// An operator in the place of `of`. It has the device and, in errors, the line of the user's program of that one.
+RunOp replacement_of(const RunOp& of, const OpTable& operators, OpDesc desc, Ports inputs, Ports outputs);
+
+// Whether the variable is a temporary tensor that one operator writes, one operator reads, and that is not needed after the
+// segment.
 bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v);
 
 // Whether the tensor has one value in the whole segment, so that it may be read later.

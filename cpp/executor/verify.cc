@@ -17,14 +17,15 @@ bool outlives_runs(const VarDesc& var) {
 }
 
 // An operator that uses running statistics lists them as outputs but does not change them.
-bool leaves(const VerifiedOp& op, const std::string& name) {
+bool leaves_unchanged(const VerifiedOp& op, const std::string& name) {
   auto says = [&](const char* attr) {
     const AttrValue* value = op.desc.attr(attr);
     return value && std::get_if<bool>(value) && std::get<bool>(*value);
   };
   if (!uses_running_statistics(says)) return false;
   auto updates = [&](const auto& pair) {
-    return op.desc.input(pair.first) == op.desc.output(pair.second) && op.desc.output(pair.second)[0] == name;
+    const std::vector<std::string>& outputs = op.desc.output(pair.second);
+    return !outputs.empty() && op.desc.input(pair.first) == outputs && outputs[0] == name;
   };
   const auto& pairs = op.schema->update_pairs();
   return std::any_of(pairs.begin(), pairs.end(), updates);
@@ -133,8 +134,8 @@ void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& 
   });
 }
 
-// Saved the values that the operator of a block reads from it: names of the operator's own ports, their gradients, and
-// names in its attributes.
+// Adds to live_out of a block the names that its operator reads there after a run: those of the operator's own ports,
+// their gradients, and names in its attributes.
 void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
   auto keep = [&](const std::string& name) {
     inside.live_out.insert(name);
@@ -236,7 +237,8 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
         check_names(program, block.idx, op.desc);
         op.is_control = op.schema->control_function() != nullptr;
         each_name(op.desc.outputs, [&](const std::string& name) {
-          bool changes = name != kEmptyName && outlives_runs(*program.find(block.idx, name)) && !leaves(op, name);
+          bool changes =
+              name != kEmptyName && outlives_runs(*program.find(block.idx, name)) && !leaves_unchanged(op, name);
           if (changes) program.written.insert(name);
         });
         ops.push_back(std::move(op));

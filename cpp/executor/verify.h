@@ -31,7 +31,7 @@ class VerifiedProgram {
  public:
   std::vector<VerifiedBlock> blocks;
   const OpTable* operators = nullptr;
-  std::set<std::string> written;  // persistent variables that an operator writes, except feed and fetch lists
+  std::set<std::string> written;  // persistable variables that an operator writes, except feed and fetch lists
 
   // The declaration of a name in this block, its forward block or the nearest enclosing one; nullptr if there is none.
   const VarDesc* find(int block, const std::string& name) const;

@@ -19,8 +19,8 @@ void align(const Shape& x, const Shape& y, int axis, Shape& xs, Shape& ys) {
   }
   // PaddlePaddle lets the operand of lower rank have trailing dimensions of 1 that exceed the other's rank.
   int y_rank = y.rank();
-  while (axis + y_rank > x.rank() && y_rank > 0 && y[y_rank - 1] == 1) --y_rank;
-  require<ShapeError>(axis >= 0 && axis + y_rank <= x.rank(), "axis is ", axis, ", but Y ", y.str(),
+  while (axis > x.rank() - y_rank && y_rank > 0 && y[y_rank - 1] == 1) --y_rank;
+  require<ShapeError>(axis >= 0 && axis <= x.rank() - y_rank, "axis is ", axis, ", but Y ", y.str(),
                       " does not fit into X ", x.str());
   for (int i = 0; i < x.rank(); ++i) {
     xs.push_back(x[i]);

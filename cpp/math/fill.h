@@ -38,16 +38,13 @@ template <class T>
 T value_to_fill(const KernelInit& init) {
   const std::string& digits = init.attr<std::string>("str_value");
   if (digits.empty()) return number_as<T>(static_cast<double>(init.attr<float>("value")));
-  char* end = nullptr;
   if constexpr (std::is_same_v<T, int64_t>) {
+    char* end = nullptr;
     errno = 0;
     int64_t whole = std::strtoll(digits.c_str(), &end, 10);
     if (*end == 0 && errno == 0) return whole;
   }
-  double number = std::strtod(digits.c_str(), &end);
-  require<ProgramError>(end != digits.c_str() && *end == 0, "attribute 'str_value' is '", printable(digits),
-                        "', which is not a number");
-  return number_as<T>(number);
+  return number_as<T>(number_in("str_value", digits));
 }
 
 template <class T>

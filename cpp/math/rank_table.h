@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/control.h"
+#include "core/outside_values.h"
 #include "math/lod_levels.h"
 
 namespace paddle_mini {
@@ -52,11 +53,13 @@ class RowWriter {
   char* to_;
 };
 
+// The tensor at a port, whose sequences, if it has any, are checked. Throws if it has no rows.
 inline const Tensor& tensor_with_rows(ControlRun& run, const char* port) {
   const Variable& variable = run.input(port);
   require<ShapeError>(variable.kind == VarKind::Tensor && variable.tensor.shape.rank() > 0, port, " is ",
                       name_of(variable.kind), " ", variable.info().str(),
                       ", it must be a tensor with at least one dimension");
+  check_lod(variable.tensor.lod, variable.tensor.shape, run.op.input(port)[0]);
   return variable.tensor;
 }
 

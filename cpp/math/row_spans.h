@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/kernel.h"
+#include "math/sequences.h"
 
 namespace paddle_mini {
 
@@ -61,12 +62,7 @@ class RowSpans {
 };
 
 // Number of sequences in the last level; -1 while a program is being built.
-inline int64_t sequence_count(const InferContext& c, const char* port) {
-  const VarInfo& info = c.input(port);
-  if (!info.lod.empty()) return static_cast<int64_t>(info.lod.back().size()) - 1;
-  require<ShapeError>(info.lod_level > 0 || !info.shape.known(), port, " has no sequences (lod)");
-  return -1;
-}
+inline int64_t sequence_count(const InferContext& c, const char* port) { return count_of(sequences(c, port)); }
 
 // The lengths of padded sequences: one for each.
 inline void require_lengths(const InferContext& c, const char* port, int64_t count) {

@@ -17,7 +17,7 @@ struct RowValues {
   const T* values;
 };
 
-// Saved its memory between calls, so a call with no more rows than an earlier one allocates nothing.
+// Keeps its memory between calls, so a call with no more rows than an earlier one allocates nothing.
 class RowMerge {
  public:
   RowMerge() = default;

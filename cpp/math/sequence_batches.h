@@ -97,12 +97,7 @@ Out<T> kept_or_scratch(KernelInit& init, const char* port, int64_t count) {
   return Scratch<T>(init, count);
 }
 
-// Throws if a tensor has no sequences, or if there is not one first state for each.
-inline void require_sequences(const InferContext& c, const char* port) {
-  const VarInfo& x = c.input(port);
-  require<ShapeError>(!x.lod.empty() || x.lod_level > 0 || !x.shape.known(), port, " has no sequences (lod)");
-}
-
+// Throws unless a port has one first state for each sequence.
 inline void require_first(const InferContext& c, const char* port, const char* sequences, int64_t width) {
   if (!c.has_input(port)) return;
   require_same_dtype(c, sequences, port);

@@ -1,4 +1,4 @@
-// Products of integers that wrap around, where the product of two signed ones may overflow.
+// Products and quotients of integers that wrap around, where those of two signed ones may overflow.
 #pragma once
 
 #include <type_traits>
@@ -16,6 +16,17 @@ struct WrappingTimes {
     } else {
       return a * b;
     }
+  }
+};
+
+// Quotients of integers are truncated towards zero; b must not be 0. Only that of the smallest integer and -1 overflows.
+struct WrappingQuotient {
+  template <class V>
+  PM_HD V operator()(V a, V b) const {
+    if constexpr (std::is_integral_v<V> && std::is_signed_v<V>) {
+      if (b == V(-1)) return static_cast<V>(0 - static_cast<std::make_unsigned_t<V>>(a));
+    }
+    return static_cast<V>(a / b);
   }
 };
 

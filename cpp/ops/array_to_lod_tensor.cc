@@ -1,5 +1,6 @@
 // array_to_lod_tensor: Out = the sequences whose steps are the elements of X
 #include "core/op_table.h"
+#include "core/outside_values.h"
 #include "math/rank_table.h"
 
 namespace paddle_mini {
@@ -15,6 +16,7 @@ Shape check_steps(const std::vector<Tensor>& steps, const RankTable& table) {
   for (size_t t = 0; t < steps.size(); ++t) {
     const Tensor& step = steps[t];
     require<OpError>(step.data, "element ", t, " of X has no value");
+    check_lod(step.lod, step.shape, "X");
     Shape like = step.shape;
     if (like.rank() > 0 && like.rank() == shape.rank()) like[0] = shape[0];
     require<ShapeError>(like.rank() > 0 && like == shape && step.dtype == steps[0].dtype &&

@@ -20,7 +20,7 @@ AttentionShape heads_shape(const Context& c, const Shape& q, const Shape& k, con
   bool fits = q.rank() == 4 && dims_agree(q[0], k[0]) && dims_agree(q[0], v[0]) && dims_agree(k[0], v[0]) &&
               dims_agree(k[1], v[1]) && dims_agree(q[3], k[3]);
   auto has_heads = [&](const Shape& shape, const char* first) {
-    return shape[2] < 0 || c.template attr<int32_t>(first) + heads <= shape[2];
+    return shape[2] < 0 || int64_t{c.template attr<int32_t>(first)} + heads <= shape[2];
   };
   fits = fits && has_heads(q, "first_query") && has_heads(k, "first_key") && has_heads(v, "first_value");
   require<ShapeError>(fits, "Q ", q.str(), ", K ", k.str(), " and V ", v.str(),

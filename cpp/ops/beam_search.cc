@@ -3,6 +3,7 @@
 
 #include "core/op_table.h"
 #include "math/lod_levels.h"
+#include "math/sequences.h"
 
 namespace paddle_mini {
 namespace {
@@ -23,7 +24,7 @@ struct Beams {
   std::vector<std::vector<Candidate<T>>> out;  // extensions of each prefix
 };
 
-// Saved the best `size` candidates in `beam`, the best first. As in PaddlePaddle, a candidate that equals the last one
+// Keeps the best `size` candidates in `beam`, the best first. As in PaddlePaddle, a candidate that equals the last one
 // of a full beam replaces it.
 template <class T>
 void insert(std::vector<Candidate<T>>& beam, const Candidate<T>& item, size_t size) {
@@ -124,8 +125,7 @@ void require_beams(const InferContext& c) {
                         ", it must be int64");
     require_same_shape(c, "ids", "scores");
   }
-  bool open = scores.lod.empty() && (scores.lod_level > 0 || !scores.shape.known());
-  require<ShapeError>(open || !scores.lod.empty(), "scores has no sequences (lod)");
+  bool open = !sequences(c, "scores");
   int32_t level = c.attr<int32_t>("level");
   require<ShapeError>(open || level < static_cast<int32_t>(scores.lod.size()), "attribute 'level' is ", level,
                       ", scores has ", scores.lod.size(), " levels of sequences (lod)");

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/op_table.h"
+#include "core/outside_values.h"
 
 namespace paddle_mini {
 namespace {
@@ -24,10 +25,10 @@ struct Step {
     bool number = scores.dtype == DType::Float32 || scores.dtype == DType::Float64;
     require<ShapeError>(number, "element ", i, " of Scores is ", name_of(scores.dtype),
                         ", it must be float32 or float64");
+    check_lod(ids.lod, ids.shape, "Ids");
     require<ShapeError>(ids.lod.size() == 2, "element ", i, " of Ids has ", ids.lod.size(),
                         " levels of sequences (lod), it must have 2");
-    bool fits = ids.lod[0].back() + 1 == static_cast<int64_t>(ids.lod[1].size()) &&
-                ids.lod[1].back() == ids.shape.numel() && ids.shape.numel() == scores.shape.numel();
+    bool fits = ids.lod[1].back() == ids.shape.numel() && ids.shape.numel() == scores.shape.numel();
     require<ShapeError>(fits, "element ", i, " of Ids has shape ", ids.shape.str(), ", of Scores ", scores.shape.str(),
                         ", which do not fit their sequences (lod)");
   }

@@ -2,6 +2,7 @@
 #include "core/widening.h"
 #include "math/fill.h"
 #include "math/map.h"
+#include "math/wrapping_times.h"
 #include "ops/family/integer_division.h"
 #include "ops/family/of_complex.h"
 #include "ops/family/promoting.h"
@@ -9,16 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-// Integers are truncated towards zero. The quotient of the smallest integer and -1 overflows and wraps around to it.
-struct Divide {
-  template <class V>
-  PM_HD V operator()(V x, V y) const {
-    if constexpr (std::is_integral_v<V>) {
-      if (y == V(-1)) return static_cast<V>(0 - static_cast<std::make_unsigned_t<V>>(x));
-    }
-    return x / y;
-  }
-};
+using Divide = WrappingQuotient;
 
 struct OverY {
   template <class V>

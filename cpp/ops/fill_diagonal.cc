@@ -1,4 +1,5 @@
 // fill_diagonal: Out = X with one value on a diagonal; fill_diagonal_tensor: with Y on the diagonals of its matrices
+#include "math/fill.h"
 #include "ops/family/diagonals.h"
 
 namespace paddle_mini {
@@ -19,7 +20,7 @@ struct OnDiagonal {
 template <class T>
 struct ZeroOrValue {
   static T of(const KernelInit& init, bool backward) {
-    return backward ? T(0) : static_cast<T>(init.attr<float>("value"));
+    return backward ? T(0) : number_as<T>(static_cast<double>(init.attr<float>("value")));
   }
 };
 

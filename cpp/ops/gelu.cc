@@ -113,7 +113,7 @@ void define_gelu(OpTable& ops) {
       with_halves<GeluKernel>(unary("gelu")
                                   .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
                                        "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
-                                  .attr("approximate", false, "whether tanh is replaces erf")
+                                  .attr("approximate", false, "whether tanh replaces erf")
                                   .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
                                   .kernels<GeluKernel, float, double>()));
   ops.add(with_halves<GeluGradKernel>(

@@ -51,6 +51,8 @@ struct GraphReindexKernel : Kernel {
     int64_t total = 0;
     for (int64_t i = 0; i < count.numel(); ++i) {
       require<OpError>(count[i] >= 0, "Count has ", count[i], " at element ", i, ", it must be at least 0");
+      // A sum that wraps around might be that number.
+      require<OpError>(count[i] <= INT64_MAX - total, "Count adds up to more than ", INT64_MAX, " at element ", i);
       total += count[i];
     }
     require<OpError>(total == neighbors.numel(), "Count adds up to ", total, ", Neighbors has ", neighbors.numel(),

@@ -29,12 +29,14 @@ struct HistogramKernel : Kernel {
       }
     }
     if (first == last) first -= 1, last += 1;
+    // With it neither the width nor a product with the number of intervals is infinite.
+    const double scale = last - first > 1e290 ? 0x1p-80 : 1, begin = first * scale, width = last * scale - begin;
     std::fill_n(out.data(), bins, int64_t{0});
     for (int64_t i = 0; i < n; ++i) {
       double value = static_cast<double>(x[i]);
       if (!(value >= first && value <= last)) continue;
-      auto bin = static_cast<int64_t>((value - first) * static_cast<double>(bins) / (last - first));
-      ++out[std::min(bin, bins - 1)];
+      double place = (value * scale - begin) * static_cast<double>(bins) / width;
+      ++out[place < static_cast<double>(bins) ? static_cast<int64_t>(place) : bins - 1];
     }
   }
 };

@@ -1,5 +1,6 @@
 // increment: Out = X + step, for one element
 #include "core/op_table.h"
+#include "math/fill.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -21,7 +22,7 @@ struct IncrementKernel : Kernel {
   T step;
 
   explicit IncrementKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), step(static_cast<T>(init.attr<float>("step"))) {}
+      : x(init, "X"), out(init, "Out"), step(number_as<T>(static_cast<double>(init.attr<float>("step")))) {}
   void run(KernelContext& context) override { map(context, 1, PlusNumber<T>{step}, out.data(), x.data()); }
 };
 

@@ -5,6 +5,7 @@
 #include "math/cpu/recurrent.h"
 #include "math/gemm.h"
 #include "math/sequence_batches.h"
+#include "math/sequences.h"
 
 namespace paddle_mini {
 namespace {
@@ -193,7 +194,7 @@ void require_lstm_shapes(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "Input", 2);
   require_rank(c, "Weight", 2);
-  require_sequences(c, "Input");
+  sequences(c, "Input");  // throws unless its offsets are those of sequences of its rows
   int64_t rows = c.shape("Input")[0], size = c.shape("Weight")[0];
   auto check = [&c](const char* port, const Shape& wanted) {
     if (!c.has_input(port)) return;

@@ -78,7 +78,7 @@ struct PutGroup {
   PM_HD T gradient(const Putting& putting, T g, T value, T result) const {
     if (putting.rule == PutRule::Mean) return Putting::divided(g, count);
     if (putting.rule != PutRule::Multiply) return value == result ? Putting::divided(g, count) : T(0);
-    if (count == 0) return WrappingTimes{}(g, static_cast<T>(product / value));
+    if (count == 0) return WrappingTimes{}(g, WrappingQuotient{}(product, value));
     return count == 1 && value == T(0) ? WrappingTimes{}(g, product) : T(0);
   }
 };

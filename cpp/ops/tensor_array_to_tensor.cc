@@ -29,8 +29,11 @@ struct Joint {
                           element.shape.str(), " ", name_of(element.dtype), ", element 0 is ", first.shape.str(), " ",
                           name_of(first.dtype));
       widths.push_back(static_cast<size_t>(element.shape.numel(axis, element.shape.rank())) * size_of(element.dtype));
-      sizes.push_back(stack ? 1 : static_cast<int32_t>(element.shape[axis]));
-      along += sizes.back();
+      int64_t size = stack ? 1 : element.shape[axis];
+      require<ShapeError>(size <= INT32_MAX, "element ", i, " of X has ", size,
+                          " elements along the axis, OutIndex is int32");
+      sizes.push_back(static_cast<int32_t>(size));
+      along += size;
     }
     outer = first.shape.numel(0, axis);
     std::vector<int64_t> dims = first.shape.vector();

@@ -238,8 +238,8 @@ void infer_yolov3_loss(InferContext& c) {
   }
   const Shape &x = c.shape("X"), &boxes = c.shape("GTBox");
   int64_t count = static_cast<int64_t>(mask.size()), wanted = count * (5 + int64_t{c.attr<int32_t>("class_num")});
-  require<ShapeError>(dims_agree(x[1], wanted) && dims_agree(x[2], x[3]), "X has shape ", x.str(), ", it must have ",
-                      wanted, " channels, and as many rows as columns");
+  require<ShapeError>(dims_agree(x[1], wanted) && dims_agree(x[2], x[3]) && x[2] != 0, "X has shape ", x.str(),
+                      ", it must have ", wanted, " channels, and as many rows as columns, at least one");
   require<ShapeError>(dims_agree(boxes[0], x[0]) && dims_agree(boxes[2], 4), "GTBox has shape ", boxes.str(),
                       ", it must be [", x[0], ", boxes, 4]");
   require<ShapeError>(c.input("GTLabel").dtype == DType::Int32, "GTLabel is ", name_of(c.input("GTLabel").dtype),
@@ -267,7 +267,7 @@ void define_yolov3_loss(OpTable& ops) {
               "in anchor_mask, the prediction there has cross entropies of its center and its classes and L1 losses of "
               "its size, all times the score. The objectness of all predictions has a cross entropy too, without those "
               "that overlap a true box by more than ignore_thresh. Redmon and Farhadi 2018, YOLOv3.")
-          .attr("anchors", std::vector<int32_t>{}, "width and height of each anchor, in pixels", each_at_least(1))
+          .attr("anchors", std::vector<int32_t>{}, "width and height of each anchor, in pixels", at_least(1))
           .attr("anchor_mask", std::vector<int32_t>{}, "the anchors that X predicts for")
           .attr("class_num", 1, "the number of classes", at_least(1))
           .attr("ignore_thresh", 0.7f, "the overlap, intersection over union, above which objectness does not count")

@@ -10,7 +10,7 @@
 namespace paddle_mini {
 
 // Each slot has its own cache line, so threads with different objects do not share one.
-struct alignas(64) Handle::Place {
+struct alignas(64) Handle::Slot {
   std::atomic<uint64_t> word{kEmpty};
   std::unique_ptr<ParameterOptimizer> object;
 
@@ -20,9 +20,9 @@ struct alignas(64) Handle::Place {
 // Lives as long as the process: slots are reused and never freed.
 class HandleTable {
  public:
-  static constexpr uint64_t kPlaceBits = sizeof(void*) == 8 ? 24 : 16, kChunkBits = 10;
-  static constexpr uint64_t kPlaces = uint64_t{1} << kPlaceBits, kChunk = uint64_t{1} << kChunkBits;
-  static constexpr uint64_t kGenerations = uint64_t{1} << (8 * sizeof(void*) - kPlaceBits - 1);
+  static constexpr uint64_t kIndexBits = sizeof(void*) == 8 ? 24 : 16, kChunkBits = 10;
+  static constexpr uint64_t kSlots = uint64_t{1} << kIndexBits, kChunk = uint64_t{1} << kChunkBits;
+  static constexpr uint64_t kGenerations = uint64_t{1} << (8 * sizeof(void*) - kIndexBits - 1);
 
   // fork() must not copy a locked mutex into the child.
   HandleTable() {
@@ -33,8 +33,8 @@ class HandleTable {
     return once;
   }
 
-  Handle::Place* place(uint64_t index) {
-    Handle::Place* chunk = chunks_[index >> kChunkBits].load(std::memory_order_acquire);
+  Handle::Slot* slot(uint64_t index) {
+    Handle::Slot* chunk = chunks_[index >> kChunkBits].load(std::memory_order_acquire);
     return chunk ? chunk + (index & (kChunk - 1)) : nullptr;
   }
 
@@ -45,8 +45,8 @@ class HandleTable {
       free_.pop_back();
       return index;
     }
-    require<DeviceError>(used_ < kPlaces, "there are ", used_, " optimizers already");
-    if (!place(used_)) chunks_[used_ >> kChunkBits].store(new Handle::Place[kChunk], std::memory_order_release);
+    require<DeviceError>(used_ < kSlots, "there are ", used_, " optimizers already");
+    if (!slot(used_)) chunks_[used_ >> kChunkBits].store(new Handle::Slot[kChunk], std::memory_order_release);
     free_.reserve(used_ + 1);  // so that give_back() never allocates
     return used_++;
   }
@@ -56,7 +56,7 @@ class HandleTable {
   }
 
  private:
-  std::atomic<Handle::Place*> chunks_[kPlaces >> kChunkBits] = {};
+  std::atomic<Handle::Slot*> chunks_[kSlots >> kChunkBits] = {};
   std::mutex mutex_;
   std::vector<uint64_t> free_;
   uint64_t used_ = 0;
@@ -64,42 +64,43 @@ class HandleTable {
 
 namespace {
 
-uint64_t index_of(const void* handle) { return reinterpret_cast<uintptr_t>(handle) & (HandleTable::kPlaces - 1); }
-uint64_t tenant_of(const void* handle) { return reinterpret_cast<uintptr_t>(handle) >> HandleTable::kPlaceBits; }
+uint64_t index_of(const void* handle) { return reinterpret_cast<uintptr_t>(handle) & (HandleTable::kSlots - 1); }
+uint64_t generation_of(const void* handle) { return reinterpret_cast<uintptr_t>(handle) >> HandleTable::kIndexBits; }
 
 }  // namespace
 
 void* Handle::add(std::unique_ptr<ParameterOptimizer> object) {
   HandleTable& table = HandleTable::table();
   uint64_t index = table.take();
-  Place& place = *table.place(index);
-  uint64_t generation = (place.word.load(std::memory_order_relaxed) >> Place::kBits) + 1;
+  Slot& slot = *table.slot(index);
+  uint64_t generation = (slot.word.load(std::memory_order_relaxed) >> Slot::kBits) + 1;
   if (generation == HandleTable::kGenerations) generation = 1;
-  place.object = std::move(object);
-  place.word.store(generation << Place::kBits | Place::kThere, std::memory_order_release);
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(generation << HandleTable::kPlaceBits | index));
+  slot.object = std::move(object);
+  slot.word.store(generation << Slot::kBits | Slot::kThere, std::memory_order_release);
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(generation << HandleTable::kIndexBits | index));
 }
 
-Handle::Handle(const void* handle) : place_(HandleTable::table().place(index_of(handle))), tenant_(tenant_of(handle)) {
+Handle::Handle(const void* handle)
+    : slot_(HandleTable::table().slot(index_of(handle))), generation_(generation_of(handle)) {
   require<ProgramError>(handle, "the optimizer is NULL");
-  require<ProgramError>(place_ && tenant_, "this is not an optimizer");
-  uint64_t found = tenant_ << Place::kBits | Place::kThere, busy = tenant_ << Place::kBits | Place::kBusy;
-  if (place_->word.compare_exchange_strong(found, busy, std::memory_order_acquire)) return;
-  require<ProgramError>(found >> Place::kBits == tenant_ && (found & Place::kThere), "this optimizer was released");
+  require<ProgramError>(slot_ && generation_, "this is not an optimizer");
+  uint64_t found = generation_ << Slot::kBits | Slot::kThere, busy = generation_ << Slot::kBits | Slot::kBusy;
+  if (slot_->word.compare_exchange_strong(found, busy, std::memory_order_acquire)) return;
+  require<ProgramError>(found >> Slot::kBits == generation_ && (found & Slot::kThere), "this optimizer was released");
   fail<Busy>("another thread is in a call for this optimizer");
 }
 
 Handle::~Handle() {
-  if (place_) place_->word.store(tenant_ << Place::kBits | Place::kThere, std::memory_order_release);
+  if (slot_) slot_->word.store(generation_ << Slot::kBits | Slot::kThere, std::memory_order_release);
 }
 
-ParameterOptimizer& Handle::operator*() const { return *place_->object; }
+ParameterOptimizer& Handle::operator*() const { return *slot_->object; }
 
 void Handle::release(const void* handle) {
   Handle held(handle);
-  std::unique_ptr<ParameterOptimizer> object = std::move(held.place_->object);
-  held.place_->word.store(held.tenant_ << Place::kBits, std::memory_order_release);
-  held.place_ = nullptr;  // the destructor must not write to the slot
+  std::unique_ptr<ParameterOptimizer> object = std::move(held.slot_->object);
+  held.slot_->word.store(held.generation_ << Slot::kBits, std::memory_order_release);
+  held.slot_ = nullptr;  // the destructor must not write to the slot
   HandleTable::table().give_back(index_of(handle));
 }
 

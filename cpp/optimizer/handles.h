@@ -28,10 +28,10 @@ class Handle {
   ParameterOptimizer* operator->() const { return &**this; }
 
  private:
-  struct Place;
+  struct Slot;
   friend class HandleTable;
-  Place* place_;
-  uint64_t tenant_;
+  Slot* slot_;
+  uint64_t generation_;
 };
 
 }  // namespace paddle_mini

@@ -15,34 +15,34 @@ using namespace wire;
 
 // ---- Variables ----
 
-const Door* door_of(int32_t kind) {
-  for (const Door& door : format().doors) {
-    if (static_cast<int32_t>(door.kind) == kind) return &door;
+const TensorPath* tensor_path_of(int32_t kind) {
+  for (const TensorPath& path : format().tensor_paths) {
+    if (static_cast<int32_t>(path.kind) == kind) return &path;
   }
   return nullptr;
 }
 
-void take_tensor(Message* type, const Door& door, VarDesc* var) {
+void take_tensor(Message* type, const TensorPath& path, VarDesc* var) {
   const auto& f = format();
-  Message* around = submessage(type, door.field);
-  Message* tensor = door.is_direct() ? around : submessage(around, door.tensor);
+  Message* around = submessage(type, path.field);
+  Message* tensor = path.is_direct() ? around : submessage(around, path.tensor);
   var->has_tensor = true;
   var->dtype = take<int32_t>(tensor, f.tensor_dtype);
   var->dims = take<std::vector<int64_t>>(tensor, f.tensor_dims);
-  if (!door.is_direct()) {
-    clear_if_empty(around, door.tensor);
-    take_unless_default(around, door.lod_level, &var->lod_level);
+  if (!path.is_direct()) {
+    clear_if_empty(around, path.tensor);
+    take_unless_default(around, path.lod_level, &var->lod_level);
   }
-  clear_if_empty(type, door.field);
+  clear_if_empty(type, path.field);
 }
 
-void write_tensor(const VarDesc& var, const Door& door, Message* type, upb_Arena* arena) {
+void write_tensor(const VarDesc& var, const TensorPath& path, Message* type, upb_Arena* arena) {
   const auto& f = format();
-  Message* around = new_submessage(type, door.field, arena);
-  Message* tensor = door.is_direct() ? around : new_submessage(around, door.tensor, arena);
+  Message* around = new_submessage(type, path.field, arena);
+  Message* tensor = path.is_direct() ? around : new_submessage(around, path.tensor, arena);
   write(tensor, f.tensor_dtype, var.dtype, arena);
   write(tensor, f.tensor_dims, var.dims, arena);
-  if (!door.is_direct()) write_unless(0, around, door.lod_level, var.lod_level, arena);
+  if (!path.is_direct()) write_unless(0, around, path.lod_level, var.lod_level, arena);
 }
 
 VarDesc take_var(Message* m, upb_Arena* arena) {
@@ -52,8 +52,8 @@ VarDesc take_var(Message* m, upb_Arena* arena) {
   clear(m, f.var_name);
   Message* type = submessage(m, f.type_of_var);
   var.kind = take<int32_t>(type, f.kind_of_type);
-  const Door* door = door_of(var.kind);
-  if (door && has(type, door->field)) take_tensor(type, *door, &var);
+  const TensorPath* path = tensor_path_of(var.kind);
+  if (path && has(type, path->field)) take_tensor(type, *path, &var);
   clear_if_empty(m, f.type_of_var);
   take_unless_default(m, f.var_persistable, &var.persistable);
   take_unless_default(m, f.var_check_feed, &var.need_check_feed);
@@ -69,13 +69,13 @@ Message* write_var(const VarDesc& var, upb_Arena* arena) {
   write(m, f.var_name, var.name, arena);
   Message* type = new_submessage(m, f.type_of_var, arena);
   write(type, f.kind_of_type, var.kind, arena);
-  const Door* own = door_of(var.kind);
+  const TensorPath* own = tensor_path_of(var.kind);
   if (own && var.has_tensor) write_tensor(var, *own, type, arena);
   // After a change of kind, remove the submessages in `unknown` that have lost their tensor desc.
-  for (const Door& door : f.doors) {
-    if (!has(type, door.field)) continue;
-    const Message* around = get(type, door.field).msg_val;
-    if (!has(around, door.is_direct() ? f.tensor_dtype : door.tensor)) clear(type, door.field);
+  for (const TensorPath& path : f.tensor_paths) {
+    if (!has(type, path.field)) continue;
+    const Message* around = get(type, path.field).msg_val;
+    if (!has(around, path.is_direct() ? f.tensor_dtype : path.tensor)) clear(type, path.field);
   }
   write_unless(false, m, f.var_persistable, var.persistable, arena);
   write_unless(false, m, f.var_check_feed, var.need_check_feed, arena);

@@ -81,7 +81,7 @@ Checklists all_checklists(const upb_MessageDef* root);
 upb_DefPool* load_framework_desc();
 
 // A variable kind of PaddlePaddle with a tensor desc, and the field that leads to it inside VarType.
-struct Door {
+struct TensorPath {
   VarKind kind;
   Field field;
   Field tensor;  // not for SELECTED_ROWS, which describes its matrix directly
@@ -124,10 +124,12 @@ struct Format {
         var_stop_gradient = var.field("stop_gradient");
   Field kind_of_type = var_type.field("type");
   Field tensor_dtype = tensor.field("data_type"), tensor_dims = tensor.field("dims");
-  std::array<Door, 3> doors = {
-      Door{VarKind::Tensor, var_type.field("lod_tensor"), lod_tensor.field("tensor"), lod_tensor.field("lod_level")},
-      Door{VarKind::SelectedRows, var_type.field("selected_rows"), Field(), Field()},
-      Door{VarKind::TensorArray, var_type.field("tensor_array"), array.field("tensor"), array.field("lod_level")}};
+  std::array<TensorPath, 3> tensor_paths = {TensorPath{VarKind::Tensor, var_type.field("lod_tensor"),
+                                                       lod_tensor.field("tensor"), lod_tensor.field("lod_level")},
+                                            TensorPath{VarKind::SelectedRows, var_type.field("selected_rows"), Field(),
+                                                       Field()},
+                                            TensorPath{VarKind::TensorArray, var_type.field("tensor_array"),
+                                                       array.field("tensor"), array.field("lod_level")}};
   Checklists checklists = all_checklists(program.def);
 };
 

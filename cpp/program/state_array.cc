@@ -54,6 +54,7 @@ Tensor tensor_of(const StateArray& array) {
     if (known.code != array.type || known.dtype < 0) continue;
     Tensor tensor = new_tensor(static_cast<DType>(known.dtype), Shape(array.shape));
     if (!array.elements.empty()) std::memcpy(tensor.data, array.elements.data(), array.elements.size());
+    require_bools(tensor, "");
     return tensor;
   }
   fail<ProgramError>("it has elements of NumPy's type '", array.type, "', which programs don't have");

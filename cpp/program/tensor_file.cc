@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/outside_values.h"
 #include "program/checksum.h"
 #include "program/model_file.h"
 
@@ -116,6 +117,7 @@ Parameters read_parameters_from(Stream& stream, const ProgramDesc& program, cons
       fail<ProgramError>("parameter '", printable(name), "' at byte ", begin, ": ", e.what());
     }
     require_declared(program, name, tensor);
+    check_lod(tensor.lod, tensor.shape, name);
     result.emplace_back(name, std::move(tensor));
   }
   require<ProgramError>(stream.left() == 0, "the file has ", stream.left(), " bytes after the last of ", names.size(),

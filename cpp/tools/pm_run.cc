@@ -53,7 +53,7 @@ struct Options {
   bool check = true;
 };
 
-int64_t positive(const std::string& option, const std::string& digits) {
+int64_t natural(const std::string& option, const std::string& digits) {
   bool number = !digits.empty() && digits.size() < 16 && digits.find_first_not_of("0123456789") == std::string::npos;
   if (!number) throw UsageError(option + " takes an integer, not '" + digits + "'");
   return std::stoll(digits);
@@ -72,11 +72,11 @@ Options parse(const std::vector<std::string>& words) {
       return words[++i];
     };
     if (files.count(word)) *files[word] = value();
-    else if (word == "--steps") options.steps = positive(word, value());
-    else if (word == "--batch") options.batch = positive(word, value());
-    else if (word == "--seed") options.seed = static_cast<uint64_t>(positive(word, value()));
-    else if (word == "--max-loop-steps") options.max_loop_steps = positive(word, value());
-    else if (word == "--threads") options.threads = positive(word, value());
+    else if (word == "--steps") options.steps = natural(word, value());
+    else if (word == "--batch") options.batch = natural(word, value());
+    else if (word == "--seed") options.seed = static_cast<uint64_t>(natural(word, value()));
+    else if (word == "--max-loop-steps") options.max_loop_steps = natural(word, value());
+    else if (word == "--threads") options.threads = natural(word, value());
     else if (word == "--op") options.operators.push_back(value());
     else if (word == "--quiet") options.quiet = true;
     else if (word == "--files") options.files = true;

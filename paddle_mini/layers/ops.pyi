@@ -1515,7 +1515,7 @@ def gelu(x: Variable, *, approximate: bool=False, name: str | None=None) -> Vari
 
     Args:
         x: any shape
-        approximate: whether tanh is replaces erf
+        approximate: whether tanh replaces erf
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.

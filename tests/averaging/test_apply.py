@@ -256,3 +256,13 @@ def test_apply_before_minimize_and_in_a_scope_without_the_model():
     train(model, 1)
     with pytest.raises(pm.ProgramError, match=r"Window\(7\) is not averaged; there is Uniform\(\)"):
         average.apply(model.exe, model.scope, Window(7))
+
+
+def test_no_name_is_exchanged_twice():
+    scope = pm.Scope()
+    for i, name in enumerate("abc"):
+        scope.set(name, np.full(3, i, "float32"))
+    for pairs in ([("a", "b", ""), ("b", "c", "")], [("a", "a", "")]):
+        with pytest.raises(pm.OpError, match="is named twice"):
+            scope.exchange(pairs)
+    assert [scope.get(name)[0] for name in "abc"] == [0, 1, 2]

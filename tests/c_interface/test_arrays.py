@@ -126,6 +126,11 @@ def test_sequences(handles):
     assert found.lod_levels == 1 and found.lod[0].offsets[: found.lod[0].count] == [0, 2, 5]
 
 
+def test_bools_are_0_or_1(handles):
+    wrong = tensor(np.array([0, 255, 1], "uint8").view("bool"))
+    refused(OPERATOR, C.pm_scope_set, handles.scope_create(), b"mask", ctypes.byref(wrong))
+
+
 def test_selected_rows_and_arrays_of_tensors(handles):
     scope, values = handles.scope_create(), handles.values_create()
     rows = tensor(np.ones((2, 3), "float32"), rows=[4, 1], height=6)

@@ -20,6 +20,11 @@ def test_the_checksum_is_crc_32c():
     assert _core.crc32c(bytes(32)) == 0x8A9136AA and _core.crc32c(b"\xff" * 32) == 0x62A8AB43
 
 
+def test_bytes_that_are_not_contiguous_are_refused():
+    with pytest.raises(pm.ProgramError, match="contiguous"):
+        _core.crc32c(np.arange(8)[::-1])
+
+
 def test_both_ways_to_it_agree_at_any_length_and_in_pieces():
     random = np.random.RandomState(0)
     for size in [*range(20), 4095, 12287, 12288, 12295, 30001]:

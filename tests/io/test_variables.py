@@ -95,6 +95,15 @@ def test_sequence_offsets_are_kept(tmp_path):
     assert loaded.lod("v") == [[0, 2], [0, 2, 5]]
 
 
+def test_sequences_of_saved_parameters_fit_their_rows(tmp_path):
+    program, scope = pm.Program(), pm.Scope()
+    program.global_block().create_var("v", shape=[3, 8], dtype="float32", persistable=True)
+    path = tmp_path / "v.pdiparams"
+    path.write_bytes(_core.tensor_bytes(np.ones((3, 8), "float32"), [[0, 200_000]]))
+    load = lambda: _core.load_parameters(scope, str(path), program.to_bytes(), ["v"], None)
+    refused(load, scope, "'v': level 0 of lod must rise from 0 to 3", pm.ShapeError)
+
+
 def test_names_with_folders_stay_inside(tmp_path):
     program, scope = pm.Program(), pm.Scope()
     program.global_block().create_var("save/scale", shape=[1], dtype="float32", persistable=True)

@@ -70,6 +70,12 @@ test_attention = op_tests(
             pm.ShapeError,
             "V [2, 7, 3, 6] 2 heads first_value",
         ),
+        "a first head that wraps around": (
+            {"Q": array(2, 5, 3, 4), "K": array(2, 7, 3, 4), "V": array(2, 7, 3, 6)},
+            {"heads": 2, "first_query": 2**31 - 1},
+            pm.ShapeError,
+            "Q [2, 5, 3, 4] 2 heads first_query",
+        ),
         "heads of matrices": (MATRIX, {"heads": 1}, pm.ShapeError, "Q [3, 2] [batch, queries, any, width]"),
         "heads by column": (SMALL, {"heads": 1, "keys_by_column": True}, pm.ProgramError, "heads keys_by_column"),
         "a vector": ({**MATRIX, "Q": array(2)}, {}, pm.ShapeError, "Q [2] at least 2"),

@@ -39,6 +39,7 @@ test_fill_diagonal = op_tests(
     values_only={"int64": ({"X": ints(3, 4)}, {"value": 7.0})},
     refusals={
         "vector": ({"X": array(4)}, {}, pm.ShapeError, "X [4] 2"),
+        "a large number": ({"X": ints(3, 3)}, {"value": 1e20}, pm.ProgramError, "value e+20 int64"),
         "different sizes": ({"X": array(3, 3, 4)}, {}, pm.ShapeError, "X [3, 3, 4] equal"),
     },
 )

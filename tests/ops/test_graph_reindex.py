@@ -39,6 +39,12 @@ test_graph_reindex = op_tests(
         "a node twice": (graph(np.array([0, 1, 0])), {}, pm.OpError, "X node 0 element 2"),
         "too few neighbors": (graph(neighbors=NEIGHBORS[1:]), {}, pm.OpError, "Count 7 Neighbors 6"),
         "negative count": (graph(count=np.array([2, -3, 8])), {}, pm.OpError, "Count -3 element 1"),
+        "counts that wrap around": (
+            graph(count=np.array([2**63 - 1, 2**63 - 1, NEIGHBORS.size + 2])),
+            {},
+            pm.OpError,
+            "Count 9223372036854775807 element 1",
+        ),
         "too few counts": (graph(count=COUNT[1:]), {}, pm.ShapeError, "Count [2] X [3]"),
         "other types": (graph(X.astype("int32")), {}, pm.ShapeError, "X int32 Neighbors int64"),
         "numbers": (graph(X * 1.0, NEIGHBORS * 1.0), {}, pm.ShapeError, "X int32 int64"),

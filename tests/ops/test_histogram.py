@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import array, ints, op_tests
+from harness import array, ints, op_tests, run_op
 
 
 def reference(inputs, attrs):
@@ -35,3 +35,8 @@ test_histogram = op_tests(
         "infinite range": ({"X": np.array([1.0, np.inf])}, {}, pm.OpError, "inf element 1"),
     },
 )
+
+
+def test_numbers_near_the_end_of_their_range():
+    assert np.flatnonzero(run_op("histogram", {"X": np.array([0, 2.05e306, 1e307])}, {})["Out"]).tolist() == [0, 20, 99]
+    assert run_op("histogram", {"X": np.array([-1.7e308, 0, 1.7e308])}, {"bins": 2})["Out"].tolist() == [1, 2]

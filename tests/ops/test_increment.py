@@ -22,6 +22,7 @@ test_increment = op_tests(
     },
     refusals={
         "two": ({"X": array(2)}, {}, pm.ShapeError, "X [2] one element"),
+        "a large number": ({"X": ints(1, dtype="int32")}, {"step": 3e9}, pm.ProgramError, "value int32"),
         "nothing": ({"X": array(0)}, {}, pm.ShapeError, "X [0] one element"),
     },
 )

@@ -129,3 +129,11 @@ def test_integers():
         for own in (True, False):
             attrs = {"Axis": 0, "Reduce": reduce, "Include_self": own}
             np.testing.assert_array_equal(run_op("put_along_axis", given, attrs)["Result"], reference(given, attrs)["Result"])
+
+
+def test_the_least_integer_by_minus_one():
+    """The CPU stops a process that divides them."""
+    given = {"Input": np.array([1], "int32"), "Index": np.array([0, 0]), "Value": np.array([-1, -(2**31)], "int32")}
+    given["Result@GRAD"] = np.array([1], "int32")
+    found = run_op("put_along_axis_grad", given, {"Reduce": "mul"}, outputs=["Value@GRAD"])
+    assert found["Value@GRAD"][0] == -(2**31)

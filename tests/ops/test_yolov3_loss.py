@@ -94,6 +94,7 @@ test_yolov3_loss = op_tests(
     gradient_of=["Loss"],
     refusals={
         "channels": ({**INPUTS, "X": array(2, 15, 5, 5)}, HEAD, pm.ShapeError, "X [2, 15, 5, 5] 16 channels"),
+        "no cells": ({**INPUTS, "X": array(2, 16, 0, 0)}, HEAD, pm.ShapeError, "X [2, 16, 0, 0] at least one"),
         "not square": ({**INPUTS, "X": array(2, 16, 5, 4)}, HEAD, pm.ShapeError, "X [2, 16, 5, 4] rows columns"),
         "other images": ({**INPUTS, "GTBox": BOXES[:1]}, HEAD, pm.ShapeError, "GTBox [1, 5, 4] [2, boxes, 4]"),
         "labels of int64": ({**INPUTS, "GTLabel": ints(2, 5)}, HEAD, pm.ShapeError, "GTLabel int64 int32"),

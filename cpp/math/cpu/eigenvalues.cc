@@ -10,8 +10,8 @@ namespace paddle_mini {
 namespace {
 
 // All numbers are computed as double: the iterations work on single elements, so float would gain little, and each type
-// takes 15 s to compile. Results are in Eigen's own memory, which is aligned: in other memory the order of its sums depends on the
-// address.
+// takes 15 s to compile. Results are in Eigen's own memory, which is aligned: in other memory the order of its sums
+// depends on the address.
 template <class Number>
 using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using ComplexMatrix = Matrix<std::complex<double>>;

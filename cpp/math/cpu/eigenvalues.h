@@ -13,9 +13,9 @@ namespace paddle_mini {
 template <class Number>
 bool symmetric_eigen(const Number* a, int64_t n, bool upper, real_part_of<Number>* values, Number* vectors);
 
-// Those of a matrix that need not be symmetric. Number is T or Complex<T>. Vectors, in columns, have length 1, and their largest element is real if the value is
-// complex, as in LAPACK; nullptr: only values are wanted. False if the iteration does not converge, which happens for NaN
-// and infinities.
+// Those of a matrix that need not be symmetric. Number is T or Complex<T>. Vectors, in columns, have length 1, and their
+// largest element is real if the value is complex, as in LAPACK; nullptr: only values are wanted. False if the iteration
+// does not converge, which happens for NaN and infinities.
 template <class Number>
 bool general_eigen(const Number* a, int64_t n, Complex<real_part_of<Number>>* values,
                    Complex<real_part_of<Number>>* vectors);

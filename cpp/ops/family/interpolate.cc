@@ -1,6 +1,7 @@
 // Sizes of resized images, from the attributes of *_interp_v2.
 #include "ops/family/interpolate.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/family/tensor_attr.h"
@@ -87,7 +88,8 @@ InterpolatedAxis interpolate_axis_of(const Context& c, const Wanted& wanted, siz
   float ratio = 0;
   if (out > 1 && in > 0) {
     bool corners = c.template attr<bool>("align_corners");
-    float step = scale > 0 ? 1 / scale : static_cast<float>(in) / static_cast<float>(out);
+    // Beside OutSize, a scale may be so small that positions would not fit into integers.
+    float step = scale > 0 ? std::min(1 / scale, 1e9f) : static_cast<float>(in) / static_cast<float>(out);
     ratio = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : step;
   }
   return {in, out, ratio};

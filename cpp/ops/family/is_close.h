@@ -2,22 +2,12 @@
 #pragma once
 
 #include <cmath>
-#include <cstdlib>
 
 #include "core/op_table.h"
 #include "core/target.h"
 #include "math/complex.h"
 
 namespace paddle_mini {
-
-// Parses a number that PaddlePaddle stores as text to keep it exact. Throws for other text.
-inline double number_in(const std::string& name, const std::string& words) {
-  char* end = nullptr;
-  double number = std::strtod(words.c_str(), &end);
-  require<ProgramError>(!words.empty() && end == words.c_str() + words.size(), "attribute '", name, "' is '",
-                        printable(words), "', which is not a number");
-  return number;
-}
 
 inline void is_number(const std::string& name, const AttrValue& value) {
   number_in(name, std::get<std::string>(value));
