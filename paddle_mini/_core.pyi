@@ -2,6 +2,7 @@
 from __future__ import annotations
 import collections.abc
 import numpy
+import paddle_mini.variable
 import typing
 import typing_extensions
 __all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_batch_bytes', 'set_epilogue_tile', 'set_fill_pattern', 'set_in_parts', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
@@ -34,7 +35,7 @@ class ScopeHold:
 
 class Scope:
 
-    def __contains__(self, arg0: str) -> bool:
+    def __contains__(self, arg0: str | paddle_mini.variable.Variable) -> bool:
         ...
 
     def __init__(self) -> None:
@@ -43,28 +44,28 @@ class Scope:
     def editing(self, names: collections.abc.Sequence[str]) -> ScopeHold:
         ...
 
-    def erase(self, name: str) -> None:
+    def erase(self, name: str | paddle_mini.variable.Variable) -> None:
         ...
 
     def exchange(self, triples: collections.abc.Sequence[tuple[str, str, str]]) -> None:
         ...
 
-    def get(self, name: str, copy: bool=True) -> typing.Any:
+    def get(self, name: str | paddle_mini.variable.Variable, copy: bool=True) -> typing.Any:
         ...
 
-    def get_rows(self, name: str) -> tuple:
+    def get_rows(self, name: str | paddle_mini.variable.Variable) -> tuple:
         ...
 
-    def info(self, name: str) -> dict:
+    def info(self, name: str | paddle_mini.variable.Variable) -> dict:
         ...
 
-    def lod(self, name: str) -> list[list[int]]:
+    def lod(self, name: str | paddle_mini.variable.Variable) -> list[list[int]]:
         ...
 
     def names(self) -> list[str]:
         ...
 
-    def place(self, name: str) -> str:
+    def place(self, name: str | paddle_mini.variable.Variable) -> str:
         ...
 
     def reading(self) -> ScopeHold:
@@ -73,10 +74,10 @@ class Scope:
     def restore(self, triples: collections.abc.Sequence[tuple[str, str, str]]) -> None:
         ...
 
-    def set(self, name: str, array: typing.Any, lod: typing.Any=None) -> None:
+    def set(self, name: str | paddle_mini.variable.Variable, array: typing.Any, lod: typing.Any=None) -> None:
         ...
 
-    def set_rows(self, name: str, rows: typing.Any, values: typing.Any, height: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def set_rows(self, name: str | paddle_mini.variable.Variable, rows: typing.Any, values: typing.Any, height: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
 
     def settle(self) -> None:
