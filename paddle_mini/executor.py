@@ -135,7 +135,7 @@ class Executor:
         if feed is None:
             feed = {}
         try:
-            fetches = fetch_list if type(fetch_list) is list else _as_fetches(fetch_list)
+            fetches = fetch_list if type(fetch_list) is list else as_fetches(fetch_list)
             call = program._calls.get((*feed, None, *fetches))
         except (AttributeError, TypeError):  # _new_call raises the precise error
             call = None
@@ -200,7 +200,7 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
         raise ProgramError(f"run takes a Program, not {type(program).__name__}")
     if not isinstance(feed, Mapping):
         raise ProgramError(f"feed is of type {type(feed).__name__}, it must be a dict of values by name")
-    fetch_list = _as_fetches(fetch_list)
+    fetch_list = as_fetches(fetch_list)
     variables = program.global_block().vars
     for name in feed:
         if isinstance(name, Variable):
@@ -217,7 +217,8 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
     return call
 
 
-def _as_fetches(fetch_list: Any) -> Any:
+def as_fetches(fetch_list: Any) -> Any:
+    """A list or tuple of what is to be fetched; ProgramError for what Executor.run() does not take."""
     if fetch_list is None:
         return ()
     if isinstance(fetch_list, (Variable, str)):

@@ -1,4 +1,6 @@
 # Checkpoints of servers, for tests: their contents, and ways to damage them.
+import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -34,6 +36,17 @@ EXPECTED, THROUGH = [], []
 def recovered(directory):
     group = Group(1, BOTH, directory=str(directory), begin=False)
     return group, group.status()["version"] if group.status()["initialised"] else None
+
+
+def forge(path, **facts):
+    """Changes facts of a checkpoint; None removes one. Its checksum is right."""
+    data = path.read_bytes()
+    begin = len(MAGIC) + 8
+    end = begin + int.from_bytes(data[len(MAGIC) : begin], "little")
+    known = {**json.loads(data[begin:end]), **facts}
+    text = json.dumps({name: value for name, value in known.items() if value is not None}).encode()
+    content = data[: len(MAGIC)] + len(text).to_bytes(8, "little") + text + data[end:-32]
+    path.write_bytes(content + hashlib.sha256(content).digest())
 
 
 DAMAGES = {

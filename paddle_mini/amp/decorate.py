@@ -9,12 +9,12 @@ from ..guards import default_startup_program, program_guard
 from ..operator import Operator
 from ..optimizer.lookahead import Lookahead
 from ..optimizer.loss_scaling import LossScaling
-from ..optimizer.optimizer import Pairs
+from ..optimizer.optimizer import Minimizer, Pairs
 from ..optimizer.schedule_free import ScheduleFree
 from ..optimizer.wrapper import OptimizerWrapper, chain
 from ..program import Program
 from ..transaction import before_setting
-from ..variable import Variable
+from ..variable import Parameter, Variable
 from .casts import insert_casts, require_no_backward
 from .lists import AutoMixedPrecisionLists
 from .masters import Masters, make_masters, of_masters, round_masters
@@ -64,6 +64,17 @@ class MixedPrecision(OptimizerWrapper):
         round_masters(params_grads, self.masters)
         self.note(params_grads)
         return ops
+
+    def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
+        """The optimizer's at level O1, where parameters and their gradients are float32."""
+        if self.level == "O2":
+            raise ProgramError(
+                "level O2 of mixed precision has a master beside each parameter of 16 bits, which an object of the C library has "
+                "not: take level O1"
+            )
+        if not isinstance(self.optimizer, Minimizer):
+            raise ProgramError(f"{type(self.optimizer).__name__} is not an optimizer of the C library")
+        return self.optimizer.config_values(parameter)
 
 
 def decorate(

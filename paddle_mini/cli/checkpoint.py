@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core import printable
-from ..cluster.convert import read_parameters, write_model
+from ..cluster.convert import none_in, read_parameters, write_model
 from ..cluster.errors import ClusterError, StorageError
 from ..cluster.object_store import local_files
 from ..cluster.servers.checkpoint_file import Found, blocks, found, verified
@@ -84,7 +84,7 @@ def _convert(arguments: argparse.Namespace) -> None:
 def _some(directory: str) -> list[Found]:
     checkpoints = sorted(found(path_of(directory)), key=lambda one: (one.server, -one.facts["number"]))
     if not checkpoints:
-        raise StorageError(f"no checkpoints of servers in '{directory}'")
+        raise none_in(directory)
     return checkpoints
 
 

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..cluster.errors import ClusterError
 from ..cluster.job import ENGINES, run
 from ..cluster.job_settings import COLLECTIVE, JobSettings
 from ..cluster.object_store import is_url
@@ -72,6 +71,8 @@ def _launch(arguments: argparse.Namespace) -> None:
 
 
 def _directory(text: str) -> str | Path:
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: give the path of a folder, or leave the option out")
     return text if is_url(text) else Path(text)
 
 
@@ -96,8 +97,4 @@ def _run_script(script: str, args: Sequence[str]) -> None:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.argv = [script, *args]
-    try:
-        runpy.run_path(script, run_name="__main__")
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            raise ClusterError(f"the script ended with status {end.code}").with_traceback(end.__traceback__) from end
+    runpy.run_path(script, run_name="__main__")

@@ -15,25 +15,29 @@ from ..io.model import read_program, save_inference_model
 from ..io.parameters import Path
 from ..io.regular_files import path_of
 from ..program import Program
-from .errors import StorageError
+from .errors import ClusterError, StorageError
 from .object_store import ObjectStore, is_url, local_files
 from .process_log import ProcessLogger
 from .servers.checkpoint_file import blocks, found, verified
+from .servers.parameter_shard import ParameterShard
 from .shards import ParameterInfo, join_blocks
+from .trainers.training_state import FOLDER
 from .wire import Header
 
 PROGRAM = "program"
 """The program that trains, in the directory of the job, without the end .pdmodel."""
 _log = ProcessLogger(__name__)
-_Piece = tuple[ParameterInfo, int, int, np.ndarray]
+_Piece = tuple[ParameterInfo, int, int, np.ndarray, bool]
+"""A block of a parameter: begin, end, values, and whether it is averaged."""
 
 
 def read_parameters(directory: str, average: int | None = None) -> dict[str, np.ndarray]:
-    """The parameters, or one of their averages, from the newest intact checkpoint of each server.
+    """The parameters, from the newest intact checkpoint of each server; average: with this average in place of each averaged
+    parameter.
 
     StorageError when a server's checkpoint is missing, or jobs or numbers of servers differ; WrongShape when blocks do
-    not make a whole parameter; ClusterError when a parameter does not have this average. Warns when checkpoints differ
-    in time or version: then parameters belong to different steps.
+    not make a whole parameter; ClusterError when an averaged parameter does not have this average, or none is averaged. Warns
+    when checkpoints differ in time, or in mode sync in version: then parameters belong to different steps.
     """
     with local_files(path_of(directory)) as folder:
         return _read_parameters(folder, average)
@@ -43,14 +47,18 @@ def _read_parameters(directory: str, average: int | None) -> dict[str, np.ndarra
     pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {}
     infos: dict[str, ParameterInfo] = {}
     all_facts: dict[int, Header] = {}
+    are_averaged = False
     for index in sorted({checkpoint.server for checkpoint in found(directory)}):
         facts, shards = _newest_whole(directory, index, average)
         all_facts[index] = facts
-        for info, begin, end, values in shards:
+        for info, begin, end, values, is_averaged in shards:
+            are_averaged = are_averaged or is_averaged
             if infos.setdefault(info.name, info) != info:
                 raise StorageError(f"servers in '{directory}' do not agree about '{info.name}'")
             pieces.setdefault(info.name, []).append((begin, end, values))
     _require_all(directory, all_facts)
+    if average is not None and not are_averaged:
+        raise ClusterError(f"no parameter in '{printable(directory)}' has an average")
     return {name: join_blocks(info, pieces[name]) for name, info in sorted(infos.items())}
 
 
@@ -106,7 +114,7 @@ def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Head
     for checkpoint in found(directory, index):
         try:
             with verified(checkpoint.path) as (file, facts):
-                shards = [(one.info, one.block.begin, one.block.end, one.values(average)) for one in blocks(file, facts)]
+                shards = [_piece(one, average) for one in blocks(file, facts)]
         except StorageError as error:
             damaged.append(str(error))
             continue
@@ -116,12 +124,25 @@ def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Head
     raise StorageError(f"no checkpoint of server {index} in '{directory}' is intact: {'; '.join(damaged)}")
 
 
+def _piece(shard: ParameterShard, average: int | None) -> _Piece:
+    is_averaged = shard.is_averaged
+    values = shard.values(average if is_averaged else None)
+    return shard.info, shard.block.begin, shard.block.end, values, is_averaged
+
+
+def none_in(directory: str) -> StorageError:
+    """The error for a directory without checkpoints of servers."""
+    trainers = os.path.isdir(os.path.join(directory, FOLDER))
+    hint = f": '{FOLDER}' in it has those of collective mode, which CheckpointManager restores" if trainers else ""
+    return StorageError(f"no checkpoints of servers in '{directory}'{hint}")
+
+
 def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
     def different(word: str) -> list[str]:
         return sorted({shown(facts.get(word)) for facts in all_facts.values()})
 
     if not all_facts:
-        raise StorageError(f"no checkpoints of servers in '{directory}'")
+        raise none_in(directory)
     for word in ("job", "servers"):
         if len(different(word)) > 1:
             raise StorageError(f"the checkpoints in '{directory}' differ in '{word}': {', '.join(different(word))}")
@@ -129,8 +150,10 @@ def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
     missing = [index for index in range(servers) if index not in all_facts]
     if missing:
         raise StorageError(f"the checkpoint of server {missing[0]} of {servers} is not in '{directory}'")
-    for word in ("timestamp", "version"):
-        if len(different(word)) > 1:
+    # In other modes a server counts the pushes that had something for it.
+    versions = {facts["version"] for facts in all_facts.values() if facts.get("mode") == "sync" and facts["blocks"]}
+    for word, differs in (("timestamp", len(different("timestamp")) > 1), ("version", len(versions) > 1)):
+        if differs:
             warnings.warn(
                 f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}",
                 stacklevel=4,

@@ -26,20 +26,24 @@ from .convert import write_program
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service, TrainerLink
 from .errors import Malformed, NotInitialised, storage_errors
-from .job_directory import job_directory
+from .job_directory import job_directory, require_kind
 from .job_settings import COLLECTIVE, JobSettings
 from .object_store import ObjectStore, is_url
-from .process_log import log_context
+from .process_log import ProcessLogger, log_context
 from .protocol import Checkpoint, GetServerStatus
+from .run_arguments import require_arguments, require_folder, require_types
 from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
+from .trainer_call import call
 from .trainers.collective import CollectiveTrainer
+from .trainers.membership import pass_by
 from .trainers.trainer import JobTrainer, Trainer, Vars
 from .view.prometheus import PrometheusEndpoint
 from .view.tensorboard import TensorBoard
 from .view.watch import OnStatus, watching
 
 ENGINES = ("threads", "ray")
+_log = ProcessLogger(__name__)
 
 
 class JobResult(NamedTuple):
@@ -68,8 +72,6 @@ class _TrainerContext:
     def join(self, main: Program, exe: Executor, scope: Scope) -> JobTrainer | CollectiveTrainer:
         if self.settings.is_collective:
             return CollectiveTrainer(self.number, self.link, self.settings, self.folder, main, exe, scope)
-        if self.number == 0:
-            write_program(self.folder, main)
         return JobTrainer(self.number, self.link, self.settings, main, exe, scope)
 
 
@@ -138,6 +140,7 @@ def run(
             warnings.warn(f"collective mode has no servers: servers={servers!r} is ignored", DeprecationWarning, stacklevel=2)
         servers = 0
     servers = 1 if servers is None else servers
+    require_arguments(run, train_fn, args, restarts, on_status, settings)
     facts = JobSettings(job, trainers, servers, mode, **settings)
     if directory is not None and is_url(directory):
         if facts.is_collective:
@@ -146,6 +149,8 @@ def run(
             ObjectStore(os.fspath(directory)).names()  # before any process is started
     keeps = directory is not None and not facts.is_collective  # in collective mode trainers write the checkpoints
     with sigterm_heeded(), job_directory(directory) as folder, ExitStack() as ends:
+        if not is_url(folder):
+            require_kind(folder, facts.is_collective)
         seen_by: list[OnStatus] = [] if on_status is None else [on_status]
         seen_by += [] if tensorboard is None else [ends.enter_context(TensorBoard(tensorboard))]
         seen_by += [] if prometheus is None else [ends.enter_context(PrometheusEndpoint(prometheus))]
@@ -191,6 +196,7 @@ def join(main_program: Program | None = None, exe: Executor | None = None, scope
     """
     main = default_main_program() if main_program is None else main_program
     own_exe, own_scope = Executor() if exe is None else exe, global_scope() if scope is None else scope
+    require_types(main_program=(main, Program), exe=(own_exe, Executor), scope=(own_scope, Scope))
     context = _thread.job
     if context is None:
         _thread.alone = Trainer(main, own_exe, own_scope)
@@ -199,6 +205,8 @@ def join(main_program: Program | None = None, exe: Executor | None = None, scope
         raise Malformed("join() was called before: a trainer trains one program")
     context.trainer = context.join(main, own_exe, own_scope)
     context.trainer.begin()
+    if context.number == 0 and not context.settings.is_collective:
+        write_program(context.folder, main)  # now, as a program that does not fit the parameters of the job is refused
     return context.trainer
 
 
@@ -220,6 +228,7 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
         >>> trainer = pm.cluster.join()
         >>> folder = pm.cluster.save_model("models", ["x"], [y])
     """
+    require_folder(directory)
     trainer = _thread.job.trainer if _thread.job is not None else _thread.alone
     if trainer is None:
         raise Malformed("save_model() saves what a Trainer trains: call join() first")
@@ -234,8 +243,11 @@ def _train(
     with log_context(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
         _thread.job = context
         try:
-            returned = train_fn(*args)
-            if context.trainer is not None:
+            returned = call(train_fn, args)
+            if context.trainer is None:
+                _log.warning("its function has returned without join(): what it trained has no part in the job")
+                pass_by(number, link, settings)
+            else:
                 context.trainer.finish()
             return returned, dict(context.trainer.counts) if context.trainer is not None else {}
         except Exception as error:

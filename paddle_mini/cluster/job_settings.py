@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import shown
 from .coordinator.coordinator_settings import CoordinatorSettings
 from .errors import Malformed
-from .servers.settings import MODES, ServerSettings
+from .servers.settings import BY_TRAINERS, MODES, ServerSettings
 
 COLLECTIVE = "collective"
 
@@ -48,7 +48,7 @@ class JobSettings:
     @property
     def by_trainers(self) -> bool:
         """Whether trainers optimize, and push differences."""
-        return self.mode in ("delta", "elastic")
+        return self.mode in BY_TRAINERS
 
     @property
     def heartbeat_seconds(self) -> float:

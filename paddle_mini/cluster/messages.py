@@ -28,7 +28,7 @@ from .dataclass_json import decoded, decoded_list, other_names, repeated_fields
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
 from .wire import Arrays, Encoder, Header, check_arrays, pack, unpack, unpack_list, within_limit
 
-PROTOCOL = 7
+PROTOCOL = 8
 _TEXT_LIMIT = 2000
 _KEPT = 128
 """Repeated parts of headers that are kept."""

@@ -13,19 +13,25 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import PurePath
 from typing import Any
 
 from .._core import printable
+from ..errors import shown
 from ..io.parameters import Path
 from ..io.regular_files import path_of
-from .errors import StorageError, storage_errors
+from .errors import Malformed, StorageError, storage_errors
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.")
+_CUT_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/[^/]")
 
 
 def is_url(directory: Path) -> bool:
-    """Whether a directory is in an object store, as "s3://bucket/job"."""
-    return _URL.match(os.fspath(directory)) is not None
+    """Whether a directory is in an object store, as "s3://bucket/job". Malformed for a Path that was made from a URL."""
+    text = path_of(directory)
+    if isinstance(directory, PurePath) and _CUT_URL.match(text):
+        raise Malformed(f"{shown(directory)} is a URL without one of its slashes, which a Path removes: give the text of the URL")
+    return _URL.match(text) is not None
 
 
 class ObjectStore:

@@ -249,7 +249,8 @@ class Pull(Request[replies.Pulled], service="server"):
 
 @dataclass
 class Compare(Request[replies.Compared], service="server"):
-    """The parameters that the server trains with another configuration."""
+    """The parameters that the server trains with another configuration. UnknownParameter or WrongShape for blocks of another
+    program."""
 
     blocks: list[BlockDigest]
 

@@ -30,10 +30,10 @@ class Part(NamedTuple):
 
 
 class BlockDigest(NamedTuple):
-    """The digest of a block's OptimizerConfig."""
+    """A block of a program's parameter, and the digest of its OptimizerConfig."""
 
-    parameter: str
-    number: int
+    info: ParameterInfo
+    block: Block
     digest: str
 
 

@@ -12,8 +12,8 @@ from ..averaging.statistics import Statistics
 from ..executor import Executor
 from ..program import Program
 from ..scope import global_scope
-from ..variable import Variable
-from .wrapper import OptimizerWrapper
+from ..variable import Parameter, Variable
+from .wrapper import OptimizerWrapper, chain
 
 if TYPE_CHECKING:
     from ..io.parameters import Path
@@ -33,6 +33,11 @@ class AveragingOptimizer(OptimizerWrapper):
     def require_new(self) -> None:
         if self.averages is not None:
             raise ProgramError(f"this {type(self).__name__} has its program already; make another one")
+
+    def averaging_values(self, parameter: Parameter | None) -> list[dict[str, Any]]:
+        """The averages of a parameter as fields of OptimizerConfig; none if it is not averaged. ProgramError where an object of
+        the C library does not have them."""
+        raise ProgramError(f"{type(self).__name__}: an object of the C library does not have its average")
 
     def apply(
         self, exe: Executor, scope: Scope | None = None, scheme: Scheme | None = None, need_restore: bool = True
@@ -119,3 +124,9 @@ class AveragingOptimizer(OptimizerWrapper):
         if self.averages is None:
             raise ProgramError("there is nothing averaged yet: call minimize() first")
         return self.averages
+
+
+def averaging_optimizers(minimizers: Iterable[Any]) -> list[AveragingOptimizer]:
+    """Those among the optimizers and among what they wrap, each once."""
+    found = {id(one): one for minimizer in minimizers for one in chain(minimizer) if isinstance(one, AveragingOptimizer)}
+    return list(found.values())

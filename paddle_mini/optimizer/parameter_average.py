@@ -115,28 +115,30 @@ class ParameterAverage(AveragingOptimizer):
 
     def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
         """If a gradient is not finite, the object rejects or skips the update, according to non_finite."""
+        averaging = self.averaging_values(parameter)
+        if not isinstance(self.optimizer, Minimizer):
+            raise ProgramError(f"{type(self.optimizer).__name__} is not an optimizer of the C library")
+        values = self.optimizer.config_values(parameter)
+        if not averaging:
+            return values
+        if "l1_rate" in values or "l2_rate" in values:
+            values["row_policy"] = "LikeZeros"  # averages of rows continue while no gradient names them
+        return {**values, "averaging": averaging, "nan_policy": "Refuse" if self.non_finite == "raise" else "Skip"}
+
+    def averaging_values(self, parameter: Parameter | None) -> list[dict[str, Any]]:
         if self.buffers == "average":
             raise ProgramError(
                 "ParameterAverage: an object of the C library has a parameter and no buffers to average; write buffers='copy'"
             )
         if self.place not in (None, CPUPlace()):
             raise ProgramError(f"ParameterAverage: place is {shown(self.place)}, an object of the C library is on the CPU")
-        if not isinstance(self.optimizer, Minimizer):
-            raise ProgramError(f"{type(self.optimizer).__name__} is not an optimizer of the C library")
-        values = self.optimizer.config_values(parameter)
         if parameter is not None and not self._averages(parameter):
-            return values
+            return []
         averages = [RunningAverage(scheme, self.every, self.start_step, False) for scheme in self.schemes]
         if parameter is not None:
             for average in averages:
                 average.check(parameter, False)
-        if "l1_rate" in values or "l2_rate" in values:
-            values["row_policy"] = "LikeZeros"  # averages of rows continue while no gradient names them
-        return {
-            **values,
-            "averaging": [average.config_values() for average in averages],
-            "nan_policy": "Refuse" if self.non_finite == "raise" else "Skip",
-        }
+        return [average.config_values() for average in averages]
 
     def _averages(self, parameter: Parameter) -> bool:
         return parameter.do_model_average if self._wanted is None else parameter.name in self._wanted

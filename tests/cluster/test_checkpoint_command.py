@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from cluster_jobs import begun
 from paddle_mini.cli import main
 from paddle_mini.cluster.convert import read_parameters
+from paddle_mini.cluster.servers.server_checkpoint import ServerCheckpoints
+from server_checkpoints import forge
 
 
 @pytest.fixture(scope="module")
@@ -93,5 +96,44 @@ def test_mistakes(call, words, expected):
     assert expected in call(*words, status=1)
 
 
+def test_the_directory_of_a_job_in_collective_mode(call, tmp_path):
+    def trains():
+        pm.optimizer.SGD(0.5).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
+        begun().run()
+
+    pm.cluster.run(trains, mode="collective", directory=tmp_path)
+    for words in (["list", tmp_path], ["verify", tmp_path], ["convert", tmp_path, tmp_path / "a.pdparams"]):
+        assert "'trainers' in it has those of collective mode, which CheckpointManager restores" in call(*words, status=1)
+
+
 def test_an_average_that_is_not_there(job, call, tmp_path):
     assert "average" in call("convert", job, tmp_path / "a.pdparams", "--average", 3, status=1)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"timestamp": "yesterday"},
+        {"timestamp": 1 << 80},
+        {"timestamp": None},
+        {"servers": None},
+        {"servers": "two"},
+        {"version": [1]},
+        {"job": 7},
+        {"blocks": None},
+        {"base": 5},
+        {"base": {}},
+    ],
+)
+def test_facts_that_no_server_has_written(job, call, tmp_path, caplog, facts):
+    """With a valid checksum: the file is named and skipped, and a server begins from an older one."""
+    for path in job.glob("server-1-*.ckpt"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    listed = [line.split()[-1] for line in call("list", tmp_path).splitlines()]
+    forge(tmp_path / listed[0], **facts)
+    assert [line.split()[-1] for line in call("list", tmp_path).splitlines()] == listed[1:]
+    assert listed[0] in caplog.text and "it is skipped" in caplog.text
+    call("verify", tmp_path, status=1)  # server 0 is missing
+    checkpoints = ServerCheckpoints(str(tmp_path), "job", 1, 2)
+    found, _ = checkpoints.recover()
+    assert found["uuid"] in listed[1]

@@ -24,8 +24,10 @@ def test_parameters_of_all_servers(tmp_path):
     assert found["none"].shape == (0, 4) and found["none"].dtype == np.float64
     other = Group(3, {name: (found[name], *given[1:]) for name, given in parameters.items()})
     assert bits(other) == bits(group)
+    averages = read_parameters(str(tmp_path), average=1)
+    assert [name for name in found if averages[name].tobytes() != found[name].tobytes()] == ["w"], "others are not averaged"
     with pytest.raises(ClusterError, match="average"):
-        read_parameters(str(tmp_path), average=0)
+        read_parameters(str(tmp_path), average=2)
     checkpoint(group, 2, timestamp=6)
     with pytest.warns(UserWarning, match="different timestamps: 5, 6"):
         read_parameters(str(tmp_path))
@@ -45,6 +47,12 @@ def test_averages_of_all_servers(tmp_path):
     for which in range(2):
         found, pulled = read_parameters(str(tmp_path), which), group.pull(average=which)
         assert all(found[name].tobytes() == pulled[name].tobytes() for name in parameters)
+
+
+def test_parameters_without_averages(tmp_path):
+    Group(1, {"w": (np.ones(20, "float32"), config())}, directory=str(tmp_path))
+    with pytest.raises(ClusterError, match="no parameter in '.*' has an average"):
+        read_parameters(str(tmp_path), average=0)
 
 
 def test_parameters_that_can_not_be_put_together(two, tmp_path):

@@ -9,7 +9,7 @@ import paddle_mini as pm
 from cluster_jobs import INPUTS, batch, begun, classifier, values
 from paddle_mini.cli import main
 from paddle_mini.cluster import StorageError
-from paddle_mini.cluster.convert import write_model, write_program
+from paddle_mini.cluster.convert import read_parameters, write_model, write_program
 
 
 def train(batch_norm=False):
@@ -56,6 +56,27 @@ def test_a_model_that_runs(tmp_path, capsys, mode):
     names, (rows, again), _ = outputs(tmp_path / "model", FEEDS)
     assert names == ["ids", "x"] and again.tobytes() == found.tobytes()
     assert rows.reshape(5, 2).tobytes() == trained["table"][FEEDS["ids"].ravel()].tobytes()
+
+
+@pytest.mark.parametrize("mode", ["async", "sync"])
+def test_servers_that_a_push_has_nothing_for(tmp_path, mode, recwarn):
+    """They have other versions in mode async, and one of them has no block at all: nothing is wrong with that."""
+
+    def rows():
+        ids = pm.layers.data("ids", [-1, 1], dtype="int64")
+        looked_up = pm.layers.embedding(ids, [15000, 2], is_sparse=True, param_attr=pm.ParamAttr(name="table"))
+        pm.optimizer.SGD(0.5).minimize(pm.layers.mean(looked_up))
+        trainer = begun()
+        for _ in range(3):
+            trainer.run({"ids": np.array([[0]])})
+        trainer.pull()
+        return values()
+
+    result = pm.cluster.run(rows, 1, 4, mode, directory=tmp_path)
+    assert sorted(one["blocks"] for one in result.servers) == [0, 1, 1, 1]
+    found = read_parameters(str(tmp_path))
+    assert found["table"].tobytes() == result.returned[0]["table"].tobytes()
+    assert not recwarn.list
 
 
 def test_an_average(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import paddle_mini as pm
 from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
 from cluster_moments import ticket
-from paddle_mini.cluster import Malformed
+from paddle_mini.cluster import Malformed, TrainerFailed
 from paddle_mini.cluster.trainers import saving as saving_module
 from paddle_mini.io.model_in_pieces import write_model_in_pieces
 from small_model import assert_same_bits
@@ -156,3 +156,85 @@ def test_what_saving_meets_reaches_who_saves(engine, tmp_path):
         return True
 
     assert pm.cluster.run(never_joined, engine=engine()).returned == [True]
+
+
+def averaged_below():
+    """Averages inside of other wrappers."""
+    return pm.amp.decorate(averaged(), dtype="bfloat16")
+
+
+def averaged_below_scaling():
+    return pm.optimizer.LossScaling(averaged(), init_loss_scaling=8.0)
+
+
+def averaged_merged():
+    return pm.optimizer.ParameterAverage(pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), 2), pm.averaging.Uniform())
+
+
+@pytest.mark.parametrize(
+    "mode, optimizer",
+    [
+        (None, averaged_below),
+        ("async", averaged_below),
+        ("delta", averaged_below),
+        ("collective", averaged_below),
+        (None, averaged_below_scaling),
+        ("delta", averaged_below_scaling),
+        ("collective", averaged_below_scaling),
+        ("collective", averaged_merged),
+    ],
+)
+def test_averages_below_other_wrappers_are_saved(mode, optimizer, tmp_path):
+    args = (optimizer, tmp_path)
+    path, saved, _ = alone(saving, *args) if mode is None else pm.cluster.run(saving, mode=mode, args=args).returned[0]
+    found, _ = load(path)
+    assert all(found[name].tobytes() != saved[name].tobytes() for name in found)
+
+
+def test_averages_that_servers_can_not_keep_in_mode_delta():
+    def free():
+        return pm.amp.decorate(pm.optimizer.ScheduleFree(pm.optimizer.SGD(0.1)))
+
+    for optimizer, problem in ((averaged_merged, "take local_steps in its place"), (free, "does not have its average")):
+        with pytest.raises(TrainerFailed, match=rf"{problem}\n  added at .*test_job_saving.py:.*minimize"):
+            pm.cluster.run(saving, mode="delta", args=(optimizer, "models"))
+
+
+def test_what_is_no_folder_or_no_list():
+    def saves(directory, feeds, fetches):
+        x, logits, _ = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
+        begun()
+        given = {"x": x, "[x]": [x], "[logits]": [logits], "logits": logits}
+        pm.cluster.save_model(directory, given[feeds], given[fetches])
+
+    for run in (alone, lambda function, *args: pm.cluster.run(function, args=args)):
+        with pytest.raises(pm.Error, match="'s3://bucket/models' is an object store"):
+            run(saves, "s3://bucket/models", "[x]", "[logits]")
+        with pytest.raises(pm.Error, match="feed_vars must be a list, not Variable"):
+            run(saves, "models", "x", "[logits]")
+        with pytest.raises(pm.Error, match="fetch_vars must be a list, not Variable"):
+            run(saves, "models", "[x]", "logits")
+
+
+@pytest.mark.parametrize("mode", ["async", "sync", "delta", "collective"])
+def test_statistics_of_batch_normalization_are_the_trainers(mode, tmp_path):
+    """In the saved model, and after pull()."""
+
+    def normalizes():
+        x = pm.layers.data("x", [-1, INPUTS])
+        out = pm.layers.fc(pm.layers.batch_norm(pm.layers.fc(x, 3)), 2)
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(out))
+        trainer = begun()
+        for step in range(4):
+            trainer.run({"x": batch(8 * step, 8 * step + 8)["x"]})
+        names = ["batch_norm_0.w_1", "batch_norm_0.w_2"]
+        before = [pm.global_scope().get(name) for name in names]
+        path = pm.cluster.save_model(tmp_path, [x], [out])
+        trainer.pull()
+        saved, _ = load(path)
+        return before, [saved[name] for name in names], [pm.global_scope().get(name) for name in names]
+
+    ((before, saved, after),) = pm.cluster.run(normalizes, mode=mode).returned
+    np.testing.assert_array_equal(before, saved)
+    np.testing.assert_array_equal(before, after)
+    assert not np.array_equal(before, [np.zeros(3), np.ones(3)])

@@ -167,3 +167,44 @@ def test_what_another_version_has_written(engine, tmp_path):
     with pytest.raises(WrongVersion, match="has format 3, only 1 and 2 are supported"):
         pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "first, second, problem",
+    [
+        ("delta", "async", "server 0 .* are of mode delta, this job is of mode async, in which servers optimize"),
+        ("sync", "delta", "server 0 .* are of mode sync, this job is of mode delta, in which trainers optimize"),
+        ("async", "collective", "has checkpoints of servers, which collective mode has not"),
+        ("collective", "sync", "has checkpoints of trainers, from which only collective mode resumes"),
+    ],
+)
+def test_the_directory_of_a_job_in_whose_mode_others_optimize(first, second, problem, engine, tmp_path):
+    expected = pm.cluster.run(train, mode=first, engine=engine(), directory=tmp_path, args=(2, adam)).returned[0]
+    with pytest.raises(pm.cluster.WrongJob, match=problem):
+        pm.cluster.run(train, mode=second, engine=engine(), directory=tmp_path, args=(0, adam))
+    again = pm.cluster.run(train, mode=first, engine=engine(), directory=tmp_path, args=(0, adam)).returned[0]
+    assert_same_bits(again, expected)
+
+
+def test_a_directory_belongs_to_one_program(tmp_path):
+    """Also where another one has parameters of the same names and numbers of elements."""
+
+    def trains(name, shape, steps):
+        w = pm.layers.create_parameter(shape, "float32", name=name)
+        pm.optimizer.SGD(0.5).minimize(pm.layers.mean(w))
+        trainer = begun()
+        for _ in range(steps):
+            trainer.run()
+        trainer.pull()
+        return values()
+
+    expected = pm.cluster.run(trains, directory=tmp_path, args=("w", [4, 3], 2)).returned[0]
+    program = (tmp_path / "program.pdmodel").read_bytes()
+    for name, shape, problem in (
+        ("w", [3, 4], r"WrongShape: .* in which 'w' is \[4, 3\] float32, not \[3, 4\] float32"),
+        ("v", [4, 3], "UnknownParameter: .* another program, without block 0 of 'v'"),
+    ):
+        with pytest.raises(TrainerFailed, match=problem):
+            pm.cluster.run(trains, directory=tmp_path, args=(name, shape, 1))
+    assert (tmp_path / "program.pdmodel").read_bytes() == program
+    assert_same_bits(pm.cluster.run(trains, directory=tmp_path, args=("w", [4, 3], 0)).returned[0], expected)

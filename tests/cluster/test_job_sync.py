@@ -17,6 +17,7 @@ OPTIMIZERS = {
     "Adam": lambda: pm.optimizer.Adam(0.01),
     "Adam with averages": lambda: pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.01), pm.averaging.Uniform()),
     "Lamb": lambda: pm.optimizer.Lamb(0.01),
+    "Adam in bfloat16": lambda: pm.amp.decorate(pm.optimizer.Adam(0.01)),
     "SGD with a schedule": lambda: pm.optimizer.SGD(pm.lr.ExponentialDecay(0.1, 0.9)),
 }
 

@@ -137,7 +137,7 @@ def test_on_ray_it_is_the_same(launch):
             r"Malformed: trainer 0 of a job can't "
             r"run\(\) another job: .*`paddle-mini launch`\n  at script.py:3: pm.cluster.run\(print\)",
         ),
-        ("import sys\nsys.exit(3)", r"ClusterError: the script ended with status 3\n  at script.py:2: sys.exit\(3\)"),
+        ("import sys\nsys.exit(3)", r"ClusterError: it ended with status 3\n  at script.py:2: sys.exit\(3\)"),
         ("import paddle_mini as pm\npm.layers.data('x', [-1])\npm.layers.fc(\n", r"SyntaxError: .*script.py, line 3\)"),
         ("import json\njson.loads('{')", r"JSONDecodeError: .*\n  at script.py:2: json.loads\('\{'\)"),
         (

@@ -144,3 +144,37 @@ def test_a_push_that_a_restarted_server_got_with_its_parameters_is_dropped(mode,
     result = run(mode, LosesAReply(tmp_path / "job"))
     assert [min(one[index] for one in result.returned) for index in (0, 1)] == expected
     assert result.counts["dropped"] == dropped and result.counts["sent"] == result.counts["applied"] + dropped
+
+
+class LosesADifference(ThreadEngine):
+    """All replies to the differences of STEP are lost."""
+
+    def post(self, request, respond, timeout):
+        fields = fields_of(request.header)
+        if fields["request"] == "push_delta" and fields["step"] == STEP:
+            respond = partial(lambda respond, answer: respond(LOST), respond)
+        super().post(request, respond, timeout)
+
+
+@pytest.mark.parametrize("mode", ["delta", "elastic"])
+def test_a_difference_whose_reply_is_lost_is_not_added_again(mode):
+    """A trainer that handles the error continues with the servers' parameters."""
+
+    def trains():
+        w = pm.layers.create_parameter([1], "float64", name="w", default_initializer=pm.initializer.Constant(0.0))
+        pm.optimizer.SGD(1.0).minimize(pm.layers.reduce_sum(w))
+        trainer, lost = begun(), 0
+        for _ in range(6):
+            try:
+                trainer.run()
+            except Timeout:
+                lost += 1
+        trainer.pull()
+        return pm.global_scope().get("w").item(), lost
+
+    trainers = 1 if mode == "delta" else 2
+    result = pm.cluster.run(trains, trainers, mode=mode, engine=LosesADifference(), timeout=0.3, alpha=0.5)
+    assert {lost for _, lost in result.returned} == {1}
+    assert result.counts["applied"] == result.counts["sent"] == 6 * trainers
+    if mode == "delta":
+        assert result.returned == [(-6.0, 1)]

@@ -1,9 +1,11 @@
 """Tasks in batches: several short ones at a time, long ones one by one, and what is done is reported within a second."""
 
+import numpy as np
 import pytest
 
 from coordinators import Asked, ToService
 from fake_clock import Clock
+from paddle_mini.cluster import Malformed
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.trainers.membership import Membership
 from paddle_mini.cluster.trainers.reading import Reading
@@ -104,3 +106,45 @@ def test_a_batch_of_a_lost_trainer_is_read_by_others(job):
     rest = list(second.read(100, 0.001))
     assert len(rest) == tasks["todo"] and {*rest, *first.log} >= {*range(100)}
     assert job.request("status")["tasks"] == {"pass": 0, "todo": 0, "pending": 0, "done": 100, "failed": 0}
+
+
+def test_a_loop_that_was_left_is_continued_by_the_next(job):
+    reader = Reader(job)
+    for chunk in reader.read(100, 0.3):
+        if chunk == 40:
+            break
+    again = list(reader.read(100, 0.3))
+    assert 36 <= again[0] <= 40 and again == list(range(again[0], 100)), "what is not reported is read again"
+    assert job.request("status")["tasks"] == {"pass": 0, "todo": 0, "pending": 0, "done": 100, "failed": 0}
+    assert list(reader.read(100, 0.3)) == list(range(100)) and job.request("status")["tasks"]["pass"] == 1
+
+
+def test_what_a_loop_has_left_goes_to_others_when_its_trainer_is_lost(job):
+    first, second = Reader(job, 0), Reader(job, 1)
+    next(first.read(10, 0.6))
+    first.membership.join()
+    assert sorted(second.read(10, 0.6)) == list(range(10)) and list(first.read(10, 0.6)) == []
+    assert first.log == [0]
+
+
+def test_two_loops_at_a_time(job):
+    reader = Reader(job)
+    one = reader.read(10, 0.6)
+    assert next(one) == 0
+    other = reader.read(10, 0.6)
+    assert next(other) == 0
+    with pytest.raises(Malformed, match="another loop over batches.. has begun"):
+        next(one)
+    assert list(other) == list(range(1, 10))
+
+
+def test_chunks_that_are_too_many_or_not_json(job):
+    reading = Reader(job).reading
+    for chunks, problem in (
+        (range(200_000), "200000 chunks are [0-9]+ bytes of JSON, [0-9]+ are the most: let a chunk stand for more"),
+        ([np.int64(3)], "a chunk is not a JSON value: .*int64"),
+        ([float("nan")], "a chunk is not a JSON value"),
+    ):
+        with pytest.raises(Malformed, match=problem):
+            next(reading.chunks(chunks, 1, 1, lambda number: None))
+    assert list(reading.chunks(range(100_000), 1000, 1, lambda number: None))[-1] == 99_999

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from paddle_mini.cluster import CollectiveStatus, ServerStatus, Snapshot, TrainerStatus
-from paddle_mini.cluster.view.status_view import LINE_SECONDS, last_line, line, pushes, seconds, size, status_view, tables
+from paddle_mini.cluster.view.status_view import LINE_SECONDS, clock, last_line, line, pushes, seconds, size, status_view, tables
 from paddle_mini.cluster.view.watch import request_status
 
 NOW = Snapshot(
@@ -36,9 +36,16 @@ def test_one_line():
     )
 
 
-@pytest.mark.parametrize("count, text", [(0, "0 B"), (999, "999 B"), (1234, "1.23 kB"), (5e9, "5 GB")])
+@pytest.mark.parametrize(
+    "count, text",
+    [(0, "0 B"), (999, "999 B"), (1234, "1.23 kB"), (5e9, "5 GB"), (999_999, "1 MB"), (999_400, "999 kB"), (2e12, "2 TB")],
+)
 def test_sizes(count, text):
     assert size(count) == text
+
+
+def test_the_time_of_a_job():
+    assert [clock(one) for one in (0.9, 75.0, 90061.5, 360000)] == ["00:00:00", "00:01:15", "25:01:01", "100:00:00"]
 
 
 def test_seconds():

@@ -200,6 +200,20 @@ def test_a_gradient_that_is_not_finite_is_an_error():
     assert isinstance(caught.value.__cause__, NotFinite)
 
 
+def test_one_dictionary_may_be_filled_for_each_batch():
+    def trains(is_one):
+        def filled():
+            feed = {}
+            for one in feeds():
+                feed.update(one)
+                yield feed
+
+        loss, trainer = quadratic()
+        return [result[0].item() for result in trainer.steps(filled() if is_one else feeds(), [loss], merged=3)]
+
+    assert pm.cluster.run(trains, args=(True,)).returned == pm.cluster.run(trains, args=(False,)).returned
+
+
 @pytest.mark.parametrize("merged", [0, -1, 1.0, True, "2"])
 def test_a_number_of_merged_batches_is_checked_before_anything_is_read(merged):
     def tries():

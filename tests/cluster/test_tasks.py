@@ -124,6 +124,19 @@ def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
     assert [get(tasks, "0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass retries it
 
 
+def test_what_is_left_out_and_what_takes_too_long_is_logged(caplog):
+    tasks, clock = some(chunks=2, timeout=20.0, failure_limit=2)
+    fail(tasks, get(tasks, "a", 0))
+    assert not caplog.messages
+    assert get(tasks, "a", 0).task == 1
+    clock.pass_by(20.0)
+    assert get(tasks, "b", 0).task == 0
+    assert caplog.messages == ["trainer a has had data task 1 for longer than task_timeout, 20 s"]
+    clock.pass_by(20.0)
+    assert get(tasks, "b", 0).task == 1
+    assert caplog.messages[-1] == "data task 0, ['part-0'], failed or was lost 2 times: it is left out of pass 0"
+
+
 def test_all_failed():
     tasks, _ = some(chunks=2, failure_limit=1)
     for _ in range(2):

@@ -31,7 +31,7 @@ SERVER = [
     ({"request": "push", "trainer": 0, "incarnation": 0, "step": 1, "blocks": [["t", 0]]}, [np.array([3, 1]), F22]),
     ({"request": "pull", "blocks": [["w", 0], ["t", 0]]}, []),
     ({"request": "pull", "blocks": [["t", 0]]}, [np.array([0, 2])]),
-    ({"request": "compare", "blocks": [["w", 0]]}, [F6]),
+    ({"request": "compare", "blocks": [[["w", [6], "float32", False, False], ["w", 0, 0, 6, 0], "digest"]]}, []),
     ({"request": "status"}, []),
     (
         {

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import AlreadyInitialised, Malformed, NotInitialised
+from ..process_log import ProcessLogger
 from ..replies import Tasks as Given
 from ..values import Task, TaskAnswer, TaskId
 from .tables import Part, Table
 
 Serial = tuple[int, int]
+_log = ProcessLogger(__name__)
 
 
 class _Pending(NamedTuple):
@@ -183,6 +185,8 @@ class Tasks(Part):
         if now < self._next_expiry:
             return
         for number in [number for number, (_, deadline) in self._deadlines.items() if now >= deadline]:
+            trainer = self._pending[number].trainer
+            _log.warning("trainer %s has had data task %d for longer than task_timeout, %g s", trainer, number, self._timeout)
             self._requeue(number, failed=True)
         self._next_expiry = min((deadline for _, deadline in self._deadlines.values()), default=math.inf)
 
@@ -197,6 +201,13 @@ class Tasks(Part):
         if self._failures.get(number, 0) >= self._failure_limit:
             self._ended[number] = True
             self._failed += 1
+            _log.error(
+                "data task %d, %s, failed or was lost %d times: it is left out of pass %d",
+                number,
+                shown(self._tasks[number]),
+                self._failure_limit,
+                self._data["pass"],
+            )
         else:
             self._enqueue([number])  # at the end: a failing task must not delay the others
 

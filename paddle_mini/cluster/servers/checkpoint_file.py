@@ -31,6 +31,7 @@ MAGIC = b"paddle_mini server checkpoint 1\n"
 CHANGES = b"paddle_mini server checkpoint 2\n"
 _ANY_VERSION = re.compile(rb"paddle_mini server checkpoint \d")
 _NAME = re.compile(r"server-(0|[1-9][0-9]{0,8})-([0-9a-f]{32})\.ckpt")
+_FACTS = {"index": int, "uuid": str, "number": int, "job": str, "servers": int, "timestamp": int, "version": int, "blocks": int}
 SUM_BYTES = 32
 _CHUNK = 1 << 20
 _log = ProcessLogger(__name__)
@@ -58,14 +59,23 @@ def found(directory: str, index: int | None = None) -> list[Found]:
             try:
                 with _opened(path) as file:
                     facts = _facts(file)
-                    if (field(facts, "index", int), field(facts, "uuid", str)) == (int(match[1]), match[2]):
-                        field(facts, "number", int)
+                    _require_facts(facts)
+                    if (facts["index"], facts["uuid"]) == (int(match[1]), match[2]):
                         checkpoints.append(Found(path, int(match[1]), facts))
             except WrongVersion:
                 raise
             except ClusterError as error:
                 _log.warning("%s: it is skipped", error)
     return sorted(checkpoints, key=lambda checkpoint: checkpoint.facts["number"], reverse=True)
+
+
+def _require_facts(facts: Header) -> None:
+    """Malformed for facts that no server has written."""
+    for name, kind in _FACTS.items():
+        field(facts, name, kind)
+    if "base" in facts:
+        base = field(facts, "base", dict)
+        field(base, "uuid", str), field(base, "checksum", str)
 
 
 @contextmanager
@@ -93,6 +103,11 @@ def blocks(file: BinaryIO, facts: Mapping[str, Any]) -> Iterator[ParameterShard]
 def file_name(index: int, uuid: str) -> str:
     """The name of a file in the job's directory."""
     return f"server-{index}-{uuid}.ckpt"
+
+
+def is_checkpoint(name: str) -> bool:
+    """Whether a file in a job's directory has the name of a checkpoint."""
+    return _NAME.fullmatch(name) is not None
 
 
 _Blocks = Iterator[tuple[Header, bytes, bytes]]

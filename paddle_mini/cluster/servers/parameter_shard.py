@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core import Error, ProgramError, ShapeError, printable
+from ...optimizer.config import config_class
 from ...optimizer.native import NativeOptimizer
 from ...optimizer.native_library import NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
@@ -89,6 +90,11 @@ class ParameterShard:
             return self._view.copy()
         with translate_errors(self):
             return self.native.parameter() if average is None else self.native.average(average)
+
+    @property
+    def is_averaged(self) -> bool:
+        """Whether its optimizer keeps averages."""
+        return bool(config_class().FromString(self.config).averaging)
 
     def reading_part(self, part: Part, average: int | None = None) -> Read:
         """Validates a part of the block: Malformed; the function that it returns copies it."""
@@ -195,6 +201,20 @@ def named(shards: Mapping[BlockKey, ParameterShard], keys: Sequence[BlockKey]) -
             raise Malformed(f"block {key.number} of '{printable(key.parameter)}' is repeated")
         found[key] = shards[key]
     return list(found.values())
+
+
+def same_block(shards: Mapping[BlockKey, ParameterShard], info: ParameterInfo, block: Block) -> ParameterShard:
+    """The shard of a block of a program; UnknownParameter or WrongShape if the shards are those of another program."""
+    name, known = printable(info.name), shards.get(BlockKey(info.name, block.number))
+    advice = "all trainers of a job have one program, and the directory of a job is for this program alone"
+    if known is None:
+        raise UnknownParameter(f"the job trains another program, without block {block.number} of '{name}': {advice}")
+    kinds = [f"{list(one.shape)} {printable(one.dtype)}" + " with a sparse gradient" * one.sparse for one in (known.info, info)]
+    if kinds[0] != kinds[1]:
+        raise WrongShape(f"the job trains another program, in which '{name}' is {kinds[0]}, not {kinds[1]}: {advice}")
+    if known.block != block:
+        raise WrongShape(f"the job trains '{name}' with an optimizer for which it is divided into other blocks: {advice}")
+    return known
 
 
 def reads_of(

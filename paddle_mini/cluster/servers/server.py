@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ..._core import printable
 from ...errors import shown
-from ..errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError
+from ..errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError, WrongJob
 from ..messages import Reply, Request, ServerReply, Wait
 from ..process_log import ProcessLogger
 from ..protocol import Checkpoint, Compare, FinishInit, GetServerStatus, Init, Pull, Push, PushDelta, SetMembers
@@ -17,10 +18,10 @@ from ..service import Answering, Later
 from ..values import BlockKey, CheckpointStatus, MemberId, NewBlock, PushCounts
 from ..wire import field
 from .checkpoint_writer import CheckpointWriter, Work, in_thread
-from .parameter_shard import ParameterShard, Read, digest, named, reads_of
+from .parameter_shard import ParameterShard, Read, digest, reads_of, same_block
 from .push_plan import PushPlan, PushPlans
 from .server_checkpoint import ServerCheckpoints
-from .settings import ServerSettings
+from .settings import BY_TRAINERS, ServerSettings
 from .updates import Updates
 
 _log = ProcessLogger(__name__)
@@ -193,7 +194,7 @@ class ParameterServer(Answering):
 
     def _compare(self, request: Compare) -> Compared:
         self._require_initialised()
-        blocks = named(self._shards, [BlockKey(one.parameter, one.number) for one in request.blocks])
+        blocks = [same_block(self._shards, one.info, one.block) for one in request.blocks]
         other = {block.info.name for block, one in zip(blocks, request.blocks) if digest(block.config) != one.digest}
         return Compared(sorted(other))
 
@@ -254,6 +255,7 @@ class ParameterServer(Answering):
         if self._writer is None or found is None:
             return
         facts, shards = found
+        self._require_mode(field(facts, "mode", str, self.settings.mode))
         self._updates.token, self._updates.version = field(facts, "token", int), field(facts, "version", int)
         self._updates.push_log.restore(field(facts, "ledger", dict))
         self._in_use = self._updates.version > 0
@@ -261,6 +263,15 @@ class ParameterServer(Answering):
         words = ("uuid", "number", "timestamp", "version")
         self._writer.status.recovered = {word: facts[word] for word in words}
         self.initialised = True
+
+    def _require_mode(self, mode: str) -> None:
+        """WrongJob for checkpoints of a mode in which others optimize: their blocks have other optimizers."""
+        if (mode in BY_TRAINERS) != self.settings.by_trainers:
+            raise WrongJob(
+                f"the checkpoints of server {self.index} in the job's directory are of mode {printable(mode)}, this job is of "
+                f"mode {self.settings.mode}, in which {'trainers' if self.settings.by_trainers else 'servers'} optimize: give it "
+                "its own directory; `paddle-mini checkpoint convert` writes the parameters to begin with"
+            )
 
     def status(self, request: GetServerStatus | None = None) -> ServerStatus:
         """State and counts of the server; also before it is initialised."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from ...errors import shown
 from ..errors import Malformed
 
-MODES = ("async", "sync", "delta", "elastic")
+BY_TRAINERS = ("delta", "elastic")
+"""Modes in which trainers optimize, and push differences."""
+MODES = ("async", "sync", *BY_TRAINERS)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class ServerSettings:
         limit = self.stale_limit
         if not all(number is None or isinstance(number, (int, float)) for number in (limit, self.alpha)):
             raise Malformed("stale_limit and alpha must be numbers, or None")
+        if isinstance(self.checkpoint_seconds, bool) or not isinstance(self.checkpoint_seconds, (int, float)):
+            raise Malformed(f"checkpoint_seconds is {shown(self.checkpoint_seconds)}, it must be a number of seconds above 0")
         for right, problem in (
             (1 <= len(self.job) <= 200, f"job is {shown(self.job)}, it must have 1 to 200 characters"),
             (self.servers >= 1, f"servers is {self.servers}, it must be at least 1"),
@@ -56,4 +60,4 @@ class ServerSettings:
     @property
     def by_trainers(self) -> bool:
         """Whether trainers optimize, and push differences."""
-        return self.mode in ("delta", "elastic")
+        return self.mode in BY_TRAINERS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import Scope
-from ...executor import Executor
+from ...executor import Executor, as_fetches
 from ...io.parameters import Path
 from ...program import Program
 from ...scope import LoDTensor
@@ -65,16 +65,20 @@ class CollectiveTrainer(Trainer):
         self._exchange.join()
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        """As for Trainer. NotFinite if this trainer's gradient is not finite: the step uses the others' gradients."""
+        """As for Trainer. NotFinite if this trainer's gradient is not finite: the step uses the others' gradients. What only the
+        optimizer computes is None after a step that others have completed without this trainer."""
         self._rejoin()
-        fetches = [name_of(item) for item in fetch_list or ()]
-        computed = [name for name in fetches if name not in self._split.changed]
+        fetches = [name_of(item) for item in as_fetches(fetch_list)]
+        late = [name for name in fetches if name in self._split.late]
+        computed = [name for name in fetches if name not in self._split.late and name not in self._split.changed]
         outcome = Outcome.AGAIN
         while outcome is Outcome.AGAIN:
             values, bad = self._compute(feed, computed, return_numpy)
             outcome = self._exchange.mean(has_gradient=bad is None)
+        found: dict[str, Any] = dict.fromkeys(late)
         if outcome is Outcome.MEAN:
-            self._optimizing.run(self._split.optimizing, self._exchange.means.views, scope=self._scope)
+            means = self._exchange.means.views
+            found.update(zip(late, self._optimizing.run(self._split.optimizing, means, late, self._scope, return_numpy)))
             if self._exchange.is_first:
                 self._state.save_if_due(self._step)
         if bad is not None:
@@ -83,7 +87,7 @@ class CollectiveTrainer(Trainer):
                 "the step uses the others' gradients"
             )
         self._pace.steps += 1
-        found = dict(zip(computed, values))
+        found.update(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
 
     def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import Scope, set_in_parts
+from ..._core import ProgramError, Scope, printable, set_in_parts
 from ...executor import Executor
 from ...optimizer.config import new_config
 from ...program import Program
 from ...scope import LoDTensor, SelectedRows
 from ...variable import name_of
 from ..shards import ParameterInfo
+from .given_rates import GivenRates
 from .remote_parameters import Gradient, Pulled, RemoteParameter, Version
 from .steps_ahead import StepsAhead
 from .table_rows import TableRows, rows_of_all
@@ -48,9 +49,9 @@ class GradientStep:
     """A step begins with one exchange: it sends the gradients of the step before, and gets the parameters. sync: those
     of which all trainers have made the step before; async: the current ones. steps() makes it beside the computation."""
 
-    def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope):
-        self._process, self._exe, self._scope = process, exe, scope
-        self._program, self._trained = transpiled.program, transpiled.trained
+    def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope, rates: GivenRates):
+        self._process, self._exe, self._scope, self._rates = process, exe, scope, rates
+        self._program, self._trained, self._left_out = transpiled.program, transpiled.trained, transpiled.left_out
         self._sync = process.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
@@ -59,6 +60,7 @@ class GradientStep:
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]:
         self._settle_ahead()
+        self._rates.note_batch()
         self.take(self.begin_exchange([feed])())
         results, gradients = self.compute(feed, fetch_list, return_numpy)
         self.stage(gradients, self.pass_number)
@@ -99,7 +101,11 @@ class GradientStep:
         self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool
     ) -> tuple[list[Any], dict[str, Gradient]]:
         """The values of fetch_list, and the gradients."""
+        self._rates.require_unchanged()
         fetches = [name_of(item) for item in fetch_list]
+        for name in fetches:
+            if name in self._left_out:
+                raise ProgramError(f"fetch '{printable(name)}': only the optimizer computes it, which runs on the servers")
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
         found = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
@@ -122,6 +128,9 @@ class GradientStep:
         leaves."""
         self._settle_ahead()
         self.send_staged()
+
+    def begin_again(self) -> None:
+        """Does nothing: each step begins with the servers' values."""
 
     def send_staged(self) -> None:
         """Returns when the staged gradients are applied or dropped."""

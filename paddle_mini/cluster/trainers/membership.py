@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from ..client import Call, Client
-from ..engine import Killed
+from ..engine import Killed, Link
 from ..errors import ClusterError, Gone
+from ..job_settings import JobSettings
 from ..messages import R, Request
 from ..process_log import ProcessLogger, events_sent, log_context, pending_events
 from ..protocol import Heartbeat, Join, Leave, SetMembers, View
@@ -144,3 +145,11 @@ class Membership:
                     self._client.once("coordinator", self._renewed(*self.life))
         except Gone:
             self.is_lost = self.incarnation == incarnation  # else it has joined again
+
+
+def pass_by(number: int, link: Link, settings: JobSettings) -> None:
+    """Joins and leaves, for a trainer that takes no part: the others wait until all have joined once."""
+    client = Client(link, **settings.client_options())
+    membership = Membership(number, settings.servers, client, settings.heartbeat_seconds, dict, settings.mode == "sync")
+    membership.join()
+    membership.leave()

@@ -139,12 +139,11 @@ class RemoteParameters:
             required([result])
 
     def config_mismatches(self) -> list[str]:
-        """Parameters that servers train with another OptimizerConfig, from an earlier job in the same directory."""
+        """Parameters that servers train with another OptimizerConfig, from an earlier job in the same directory. UnknownParameter
+        or WrongShape if that was a job of another program."""
         calls = []
         for index, blocks in enumerate(self.blocks):
-            digests = [
-                BlockDigest(block.parameter, block.number, digest(self.by_name[block.parameter].config)) for block in blocks
-            ]
+            digests = [BlockDigest(self._info(block), block, digest(self.by_name[block.parameter].config)) for block in blocks]
             calls += [
                 Call(f"server {index}", Compare(digests[begin : begin + AT_ONCE])) for begin in range(0, len(digests), AT_ONCE)
             ]

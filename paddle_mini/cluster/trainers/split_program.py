@@ -11,19 +11,20 @@ from ...optimizer.wrapper import chain
 from ...program import Program
 from ...roles import LR_SCHEDULE, OPTIMIZE
 from ...variable import Variable
-from .transpile import optimized_at, parameter_and_gradient, require_trained
+from .transpile import optimized_at, parameter_and_gradient, require_trained, written_names
 
 
 class SplitProgram(NamedTuple):
     """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients: the
     variables between the two, by the parameters' names. scales: whether loss scaling handles gradients that are not
-    finite. changed: persistable variables that `optimizing` changes."""
+    finite. changed: persistable variables that `optimizing` changes; late: others that only it has."""
 
     model: Program
     optimizing: Program
     gradients: dict[str, Variable]
     scales: bool
     changed: set[str]
+    late: set[str]
 
 
 def split_program(main: Program) -> SplitProgram:
@@ -33,7 +34,7 @@ def split_program(main: Program) -> SplitProgram:
     model, optimizing = main.without(OPTIMIZE | LR_SCHEDULE), main.only(OPTIMIZE | LR_SCHEDULE)
     gradients = {name: _gradient(main, name) for name in sorted(main.minimizers)}
     fed = {gradient.name for gradient in gradients.values()}
-    early, late = (_written(half) for half in (model, optimizing))
+    early, late = written_names(model), written_names(optimizing)
     for half, missing in ((model, late - early - fed), (optimizing, early - late - fed)):
         kept = {var.name for var in half.list_vars() if var.persistable}
         for op in (op for block in half.blocks for op in block.ops):
@@ -45,7 +46,8 @@ def split_program(main: Program) -> SplitProgram:
                 )
     scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
     changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
-    return SplitProgram(model, optimizing, gradients, scales, changed)
+    only_late = set(optimizing.global_block().vars) - set(model.global_block().vars) - changed
+    return SplitProgram(model, optimizing, gradients, scales, changed, only_late)
 
 
 def _gradient(main: Program, name: str) -> Variable:
@@ -61,7 +63,3 @@ def _gradient(main: Program, name: str) -> Variable:
             f"collective mode adds up float32 and float64, the gradient of '{printable(name)}' is {gradient.dtype}{where}"
         )
     return gradient
-
-
-def _written(half: Program) -> set[str]:
-    return {name for block in half.blocks for op in block.ops for name in op.output_names}

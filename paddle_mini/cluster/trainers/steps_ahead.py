@@ -51,7 +51,8 @@ class StepsAhead:
         """Those of each batch. Reading one may call settle(), which makes the steps of all that were read before."""
         try:
             for feed in feeds:
-                self._read.append((feed, self._step.pass_number))
+                # A loop may fill one dictionary for each batch. The executor refuses other types.
+                self._read.append((dict(feed) if isinstance(feed, Mapping) else feed, self._step.pass_number))
                 if len(self._read) >= self._merged:
                     self._advance()
                 while self._results:

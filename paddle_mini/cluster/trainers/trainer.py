@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -11,10 +11,11 @@ import numpy as np
 
 from ..._core import Scope
 from ...errors import shown
-from ...executor import Executor
+from ...executor import Executor, as_fetches
+from ...io.model import program_to_save
 from ...io.model_in_pieces import InPieces
 from ...io.parameters import Path
-from ...optimizer.averaging_optimizer import AveragingOptimizer
+from ...optimizer.averaging_optimizer import averaging_optimizers
 from ...program import Program
 from ...variable import Variable
 from ..engine import Link
@@ -22,6 +23,7 @@ from ..errors import Malformed
 from ..job_settings import JobSettings
 from ..protocol import AskSave
 from . import delta_step, gradient_step
+from .given_rates import GivenRates
 from .membership import Membership
 from .reading import Reading
 from .saving import Write, model_writer, save_alone, save_elected, values_of
@@ -39,6 +41,8 @@ class TrainStep(Protocol):
     def flush(self) -> None: ...
 
     def settle(self) -> None: ...
+
+    def begin_again(self) -> None: ...
 
 
 class Trainer:
@@ -64,8 +68,9 @@ class Trainer:
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         """Makes one step on a batch, in place of Executor.run, with the parameters of the job.
 
-        Returns the values of fetch_list. NotFinite if a gradient is not finite; then nothing has changed. Timeout if
-        the servers do not answer, or, in modes sync and collective, other trainers do not reach this step.
+        Returns the values of fetch_list. NotFinite if a gradient is not finite; then nothing has changed, except that in modes
+        delta and elastic the trainer goes back to its last exchange. Timeout if the servers do not answer, or, in modes sync and
+        collective, other trainers do not reach this step.
         """
         return self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
 
@@ -78,14 +83,16 @@ class Trainer:
         `merged` batches are computed with the same parameters, which lack the trainer's own gradients of the `merged`
         batches before, and servers apply the mean of their gradients, as that of one larger batch. Everywhere else each
         batch is a step of run().
-        feeds: what run() is fed, one after another. merged: at least 1; Malformed for another number. Errors are those of
-        run(); one that a server finds is raised at a later batch."""
+        feeds: what run() is fed, one after another, in mode async without arrays that are filled again before their results come.
+        merged: at least 1; Malformed for another number. Errors are those of run(); one that a server finds is raised at a later
+        batch."""
         _require_merged(merged)
         return (self.run(feed, fetch_list, return_numpy) for feed in feeds)
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         """The chunks, JSON values that describe what to read, for this trainer: each goes to one trainer in each pass.
-        The chunks of a lost trainer go to another one. All trainers pass the same list."""
+        The chunks of a lost trainer go to another one. All trainers pass the same list. A further call reads the passes that
+        follow; in a job a loop that was left early is continued by it, and what was read last may be read again."""
         for _ in range(passes):
             yield from chunks
 
@@ -108,14 +115,14 @@ class Trainer:
 
     def _names(self, feed_vars: Vars, fetch_vars: Vars) -> list[str]:
         """The persistable variables of the model."""
+        program_to_save(feed_vars, fetch_vars, self._main)
         pruned = self._main.clone(for_test=True).prune(feed_vars, fetch_vars)
         return [var.name for var in pruned.list_vars() if var.persistable]
 
     def _averages(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, AveragingOptimizer)}
         with ExitStack() as applied:
-            for minimizer in minimizers.values():
-                applied.enter_context(minimizer.apply(self._exe, self._scope))
+            for average in averaging_optimizers(one for one, _ in self._main.minimizers.values()):
+                applied.enter_context(average.apply(self._exe, self._scope))
             return {name: self._scope.get(name) for name in names}
 
 
@@ -144,15 +151,20 @@ class JobTrainer(Trainer):
     def __init__(self, number: int, link: Link, settings: JobSettings, main: Program, exe: Executor, scope: Scope):
         super().__init__(main, exe, scope)
         self.number, self.trainers = number, settings.trainers
-        transpiled = None if settings.by_trainers else transpile(main)
-        remote = delta_step.remote_parameters(main) if transpiled is None else gradient_step.remote_parameters(transpiled)
+        make: Callable[[TrainerProcess], TrainStep]
+        if settings.by_trainers:
+            remote = delta_step.remote_parameters(main)
+            make = partial(delta_step.DeltaStep, main=main, exe=exe, scope=scope)
+        else:
+            transpiled = transpile(main)
+            rates = GivenRates(main, transpiled.trained, scope, settings.mode)
+            remote = gradient_step.remote_parameters(transpiled)
+            make = partial(gradient_step.GradientStep, transpiled=transpiled, exe=exe, scope=scope, rates=rates)
         self._remote = {one.info.name: one for one in remote}
         self._process = TrainerProcess(number, link, settings, remote, self._values)
-        self._train_step: TrainStep = (
-            delta_step.DeltaStep(self._process, main, exe, scope)
-            if transpiled is None
-            else gradient_step.GradientStep(self._process, transpiled, exe, scope)
-        )
+        self._train_step = make(self._process)
+        withdraw = self._train_step.settle if settings.mode == "sync" else None
+        self._reading = Reading(self._process.client, self._process.membership, self._train_step.flush, withdraw)
         self.counts = self._process.counts
 
     def begin(self) -> None:
@@ -161,7 +173,7 @@ class JobTrainer(Trainer):
         self._take([name for name, one in self._remote.items() if one.fixed])
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        results = self._train_step.run(feed or {}, list(fetch_list or ()), return_numpy)
+        results = self._train_step.run({} if feed is None else feed, as_fetches(fetch_list), return_numpy)
         self._process.pace.steps += 1
         return results
 
@@ -172,7 +184,7 @@ class JobTrainer(Trainer):
             return super().steps(feeds, fetch_list, merged, return_numpy)
         _require_merged(merged)
         assert isinstance(self._train_step, gradient_step.GradientStep)
-        return self._counted(self._train_step.steps(feeds, list(fetch_list or ()), merged, return_numpy))
+        return self._counted(self._train_step.steps(feeds, as_fetches(fetch_list), merged, return_numpy))
 
     def _counted(self, steps: Iterator[list[Any]]) -> Iterator[list[Any]]:
         for results in steps:
@@ -180,9 +192,7 @@ class JobTrainer(Trainer):
             yield results
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        withdraw = self._train_step.settle if self._process.settings.mode == "sync" else None
-        reading = Reading(self._process.client, self._process.membership, self._train_step.flush, withdraw)
-        return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
+        return self._reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def set_pass(self, number: int) -> None:
         super().set_pass(number)
@@ -191,6 +201,7 @@ class JobTrainer(Trainer):
     def pull(self) -> None:
         self._train_step.settle()
         self._take(list(self._remote))
+        self._train_step.begin_again()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         def values(names: Sequence[str]) -> Iterator[InPieces]:

@@ -41,12 +41,13 @@ class Trained(NamedTuple):
 class Transpiled(NamedTuple):
     """program: the trainer's program, forward and backward. trained: sorted by name. frozen: constant persistable
     variables, with the same values on all trainers. buffers: persistable variables that the program itself changes,
-    such as batch normalization's statistics; local to each trainer."""
+    such as batch normalization's statistics; local to each trainer. left_out: variables that only the optimizer has."""
 
     program: Program
     trained: list[Trained]
     frozen: list[str]
     buffers: list[str]
+    left_out: frozenset[str]
 
 
 def transpile(main: Program) -> Transpiled:
@@ -62,8 +63,9 @@ def transpile(main: Program) -> Transpiled:
     _require_known(main)
     _require_complete(main, program)
     persistable = {var.name for var in program.list_vars() if var.persistable} - main.minimizers.keys()
-    written = {name for op in _ops(program) for name in op.output_names}
-    return Transpiled(program, trained, sorted(persistable - written), sorted(persistable & written))
+    written = written_names(program)
+    left_out = frozenset(main.global_block().vars) - frozenset(program.global_block().vars)
+    return Transpiled(program, trained, sorted(persistable - written), sorted(persistable & written), left_out)
 
 
 def require_trained(main: Program) -> None:
@@ -85,8 +87,7 @@ def _require_known(main: Program) -> None:
 
 def _require_complete(main: Program, program: Program) -> None:
     """ProgramError if a remaining operator reads a variable that only removed operators write."""
-    left = {name for op in _ops(program) for name in op.output_names}
-    gone = {name for op in _ops(main) for name in op.output_names} - left - main.minimizers.keys()
+    gone = written_names(main) - written_names(program) - main.minimizers.keys()
     for op in _ops(program):
         lost = next((name for name in op.input_names if name in gone), None)
         if lost is not None:
@@ -99,12 +100,14 @@ def _require_complete(main: Program, program: Program) -> None:
 def _trained(main: Program, program: Program, name: str) -> Trained:
     minimizer, (parameter, gradient) = main.minimizers[name][0], parameter_and_gradient(main, name)
     where = optimized_at(main, name)
-    if parameter.dtype not in ("float32", "float64"):
-        raise ProgramError(f"servers train float32 and float64, '{printable(name)}' is {parameter.dtype}{where}")
+    require_float(main, parameter)
     try:
         config = minimizer.to_config(parameter)
     except ProgramError as error:
-        raise ProgramError(f"servers can't train '{printable(name)}' as this program does: {error}{where}") from None
+        raise ProgramError(
+            f"servers can't train '{printable(name)}' as this program does (in modes delta, elastic and collective trainers "
+            f"optimize): {error}{where}"
+        ) from None
     sparse = gradient.kind == dtypes.SELECTED_ROWS
     return Trained(
         name,
@@ -116,6 +119,16 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
         config,
         row_feeds(program, name) if sparse else None,
     )
+
+
+def require_float(main: Program, parameter: Parameter) -> None:
+    """ProgramError for a type that servers don't have."""
+    if parameter.dtype not in ("float32", "float64"):
+        advice = "; level O1 of mixed precision leaves it float32" if parameter.dtype in ("float16", "bfloat16") else ""
+        raise ProgramError(
+            f"servers train float32 and float64, '{printable(parameter.name)}' is {parameter.dtype}{advice}"
+            f"{optimized_at(main, parameter.name)}"
+        )
 
 
 def parameter_and_gradient(main: Program, name: str) -> tuple[Parameter, Variable]:
@@ -163,6 +176,11 @@ def _source(writers: list[Operator]) -> str | None:
     """The variable from which this one is copied; None if it is computed."""
     op = writers[0]
     return op.input("X")[0] if len(writers) == 1 and op.type in _SAME_NUMBERS else None
+
+
+def written_names(program: Program) -> set[str]:
+    """The variables that operators of a program write."""
+    return {name for op in _ops(program) for name in op.output_names}
 
 
 def _optimizing(main: Program) -> list[Operator]:

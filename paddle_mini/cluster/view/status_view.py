@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -115,11 +114,17 @@ def savers(now: Snapshot) -> str:
 
 def size(count: float) -> str:
     """1234567 as "1.2 MB"."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:  # from there on it is rounded to 1000, which .3g writes as 1e+03
             return f"{count:.3g} {unit}"
         count /= 1000
-    return f"{count:.3g} GB"
+    return f"{count:.0f} TB" if count >= 999.5 else f"{count:.3g} TB"
+
+
+def clock(count: float) -> str:
+    """90061 seconds as "25:01:01"."""
+    minutes, rest = divmod(int(count), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02}"
 
 
 def seconds(count: float) -> str:
@@ -212,7 +217,5 @@ def _rich(now: Snapshot) -> Any:
         for row in rows:
             table.add_row(*row)
         shown.append(table)
-    footer = [
-        text for text in (time.strftime("%H:%M:%S", time.gmtime(now.seconds)), tasks(now), collective(now), savers(now)) if text
-    ]
+    footer = [text for text in (clock(now.seconds), tasks(now), collective(now), savers(now)) if text]
     return Group(*shown, Text("  ".join(footer)))

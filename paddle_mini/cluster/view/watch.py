@@ -214,7 +214,7 @@ class Watch:
 @contextmanager
 def watching(client: Client, on_status: Sequence[OnStatus], seconds: float) -> Iterator[None]:
     """Polls in a thread, every so many seconds, and once more at the end. Malformed for invalid seconds."""
-    if not 0 < seconds < 1e9:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < 1e9:
         raise Malformed(f"status_seconds is {shown(seconds)}, it must be a number of seconds above 0")
     watch, over = Watch(client, on_status), threading.Event()
 
