@@ -1,6 +1,7 @@
 // spectral_norm: Out = Weight / its largest singular value, estimated by power iteration
 #include <cmath>
 
+#include "core/interruption.h"
 #include "core/op_table.h"
 #include "math/cpu/each_item.h"
 
@@ -32,6 +33,7 @@ struct PowerIteration {
   // u and v hold the start.
   T run(KernelContext& context, const T* weight, std::vector<T>& u, std::vector<T>& v) const {
     for (int i = 0; i < iterations; ++i) {
+      poll_interruption();  // the loops of a small matrix do not
       multiply_by_rows(context, weight, u, v);
       normalize(v);
       multiply_by_columns(context, weight, v, u);
