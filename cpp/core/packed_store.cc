@@ -24,8 +24,9 @@ std::shared_ptr<PackedCopy> PackedStore::at(const Key& key, size_t bytes) {
   try {
     memory = allocate(bytes);
   } catch (const DeviceError&) { return nullptr; }
+  auto fresh = std::make_unique<PackedCopy>();
   bytes_of_all += bytes;
-  std::shared_ptr<PackedCopy> copy(new PackedCopy, [bytes](PackedCopy* gone) {
+  std::shared_ptr<PackedCopy> copy(fresh.release(), [bytes](PackedCopy* gone) {
     bytes_of_all -= bytes;
     delete gone;
   });

@@ -181,6 +181,10 @@ uint64_t Scope::claim(std::vector<Exchange> names) {
     require<ScopeInUse>(!claimed && !find(one.keep), "averages are applied already: '", printable(one.name),
                         "' holds one; leave that apply(), or call restore(), first");
   }
+  {
+    std::lock_guard<std::mutex> lock(left_mutex_);
+    left_.reserve(claims_.size() + 1);  // so that leave_claim() never allocates
+  }
   claims_.push_back({next_id(), std::move(names)});
   return claims_.back().id;
 }
@@ -207,7 +211,10 @@ void Scope::leave_claim(uint64_t id) noexcept {
 void Scope::end_left_claims() {
   if (!has_left_) return;
   std::lock_guard<std::mutex> lock(left_mutex_);
-  for (uint64_t id : std::exchange(left_, {})) end_claim(id);
+  while (!left_.empty()) {
+    end_claim(left_.back());  // if this throws, the next use tries again
+    left_.pop_back();
+  }
   has_left_ = false;
 }
 

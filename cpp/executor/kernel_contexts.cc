@@ -69,7 +69,8 @@ void KernelContexts::set_random_state(const std::string& text) {
     state >> generators[parse_place(name)];
     require<OpError>(!state.fail(), "not a valid random-generator state: ", printable(text, 60));
   }
-  for (auto& [place, generator] : generators) at(place).generator = generator;
+  for (const auto& [place, generator] : generators) at(place);  // throws before anything is changed
+  for (const auto& [place, generator] : generators) at(place).generator = generator;
 }
 
 }  // namespace paddle_mini

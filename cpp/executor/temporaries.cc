@@ -121,6 +121,7 @@ void Temporaries::fail_for_memory(const ArenaUse& use, const std::string& messag
     allocations.push_back({one.variable < 0 ? "scratch memory" : segment_.variables[one.variable].name,
                            one.lifetime.bytes});
   }
+  if (segment_.ops.empty()) fail<DeviceError>(message);
   const RunOp& op = segment_.ops[fullest];
   with_op_context({op.desc(), op.index, segment_.block}, [&] {
     fail<DeviceError>(with_memory_report(message, std::move(allocations), scope_, use.arena->device()));

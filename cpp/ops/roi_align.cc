@@ -23,6 +23,7 @@ struct AlignedAxis {
     int64_t samples = ratio > 0 ? ratio : std::max<int64_t>(static_cast<int64_t>(std::ceil(bin)), 0);
     std::fill_n(weights, bins * size, T(0));
     for (int64_t b = 0; b < bins; ++b) {
+      poll_interruption();  // `ratio` may be of any size
       ranges[2 * b] = size, ranges[2 * b + 1] = 0;
       auto [first, last] = inside(begin + bin * static_cast<T>(b), bin, samples);
       for (int64_t i = first; i < last; ++i) {
