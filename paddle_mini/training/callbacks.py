@@ -9,6 +9,7 @@ from .._core import ProgramError
 from ..averaging.scheme import Scheme
 from ..data.reader import require_positive
 from ..errors import listed, shown
+from ..feeds import number_of
 from ..roles import OPTIMIZE
 from .history import Row
 
@@ -76,7 +77,7 @@ class LearningRateLogger(Callback):
         names = {name for op in ops for name in op.input("LearningRate")}
         # A factor of a parameter is applied in a variable that does not outlive the run.
         held = sorted(name for name in names if name in trainer.scope and trainer.main.global_block().var(name).persistable)
-        values["learning_rate"] = float(trainer.scope.get(held[0]).reshape(-1)[0]) if held else math.nan
+        values["learning_rate"] = number_of(trainer.scope.get(held[0])) if held else math.nan
 
 
 class Histograms(Callback):
