@@ -11,7 +11,7 @@ from ..optimizer.lookahead import Lookahead
 from ..optimizer.loss_scaling import LossScaling
 from ..optimizer.optimizer import Pairs
 from ..optimizer.schedule_free import ScheduleFree
-from ..optimizer.wrapper import OptimizerWrapper, chain
+from ..optimizer.wrapper import OptimizerWrapper, averages_are_rounded, chain
 from ..program import Program
 from ..transaction import before_setting
 from ..variable import Variable
@@ -40,7 +40,7 @@ class MixedPrecision(OptimizerWrapper):
             raise ProgramError("the optimizer is decorated for mixed precision already")
         kind = next((type(one).__name__ for one in chain(optimizer) if isinstance(one, (Lookahead, ScheduleFree))), None)
         if level == "O2" and kind is not None:
-            raise ProgramError(f"{kind} writes averages to parameters, which level O2 would round: take level O1 with it")
+            raise averages_are_rounded(kind)
         self.dtype = dtype
         self.amp_lists = amp_lists
         self.level = level

@@ -165,7 +165,8 @@ class Trainer:
                 callback.on_fit_begin(self, columns)
             if self.optimizer is not None:
                 self.optimizer.minimize(self.measures["loss"], self.startup)
-                self.optimizer = None
+                # Mixed precision has changed the types of variables: the copy for testing is made again.
+                self.optimizer = self._test = None
             Loop(self, batches, callbacks, loggers, Progress(progress), schedule, checkpoints is not self.checkpoints).run(epochs)
         return self.history
 

@@ -256,3 +256,13 @@ def test_apply_before_minimize_and_in_a_scope_without_the_model():
     train(model, 1)
     with pytest.raises(pm.ProgramError, match=r"Window\(7\) is not averaged; there is Uniform\(\)"):
         average.apply(model.exe, model.scope, Window(7))
+
+
+@pytest.mark.parametrize("parameters", ["fc_0.w_0", ["fc_0.w_0", "fc_0.w_0"], iter(["fc_0.w_0"])])
+def test_one_parameter_is_named_alone_or_twice(parameters):
+    model = averaged_model(Uniform(), parameters=parameters)
+    train(model, 3)
+    raw = model.values()
+    averages = applied(model)
+    assert_same_bits(model.values(), raw)
+    assert [name for name in raw if raw[name].tobytes() != averages[name].tobytes()] == ["fc_0.w_0"]
