@@ -26,6 +26,7 @@ from .arguments import (
     require_loggers,
     require_measures,
     require_one_optimizer,
+    require_own_folders,
     require_test,
 )
 from .batches import Batches
@@ -139,6 +140,7 @@ class Trainer:
         require_unit(schedule)
         require_callbacks(callbacks)
         require_loggers(loggers)
+        require_own_folders(callbacks, checkpoints)
         limit = 1 if fast_dev_run else overfit_batches or None
         epochs = 1 if fast_dev_run else int(epochs)
         order = seed if shuffle and limit is None else None

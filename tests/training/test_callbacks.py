@@ -218,3 +218,18 @@ def test_arguments_of_histograms():
         pm.training.Histograms(Recorder(), every=0)
     with pytest.raises(pm.ProgramError, match="has no log_histograms; give it a TensorBoardLogger"):
         pm.training.Histograms(pm.loggers.CSVLogger)
+
+
+def test_a_folder_of_checkpoints_has_one_user(tmp_path):
+    """A manager removes the older checkpoints of its folder, also those that another one has saved."""
+    of, best = trainer(), pm.training.BestCheckpoint
+    (tmp_path / "link").symlink_to(tmp_path)
+    for callbacks, checkpoints in (
+        ([best(tmp_path, "loss")], tmp_path),
+        ([best(tmp_path / "link", "loss")], str(tmp_path)),
+        ([best(tmp_path, "loss")], pm.io.CheckpointManager(tmp_path)),
+        ([best(tmp_path, "loss"), best(str(tmp_path), "accuracy", "max")], None),
+    ):
+        with pytest.raises(pm.ProgramError, match=r"and BestCheckpoint\('.*'\) save into the same folder .* a folder of its own"):
+            fit(of, *callbacks, checkpoints=checkpoints)
+    assert not of.scope.names() and [path.name for path in tmp_path.iterdir()] == ["link"]
