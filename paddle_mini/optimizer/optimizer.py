@@ -267,10 +267,10 @@ def _has_parameter_list(optimizer: Any) -> bool:
 
 
 def given(what: str, parameter: Parameter | None) -> Parameter:
-    """The parameter; ProgramError if `what` needs a parameter and got none."""
+    """The parameter, for a master the one that the network has; ProgramError if `what` needs a parameter and got none."""
     if parameter is None:
         raise ProgramError(f"{what} depends on the parameter: give it to to_config")
-    return parameter
+    return parameter if parameter.rounded is None else parameter.rounded
 
 
 def require_unchanged(program: Program, pairs: Pairs) -> None:
