@@ -223,7 +223,7 @@ def test_a_row_that_is_not_finite_is_refused_before_it_enters_an_average():
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_tables_of_16_bits_have_dense_averages(dtype):
-    """Of float32."""
+    """Their averages are float32."""
     model = Lookup(O.SGD(0.3), Uniform(), dtype).walk(6)
     assert not is_lazy(model)
     numbers = numbers_of if dtype == "bfloat16" else np.asarray
