@@ -140,6 +140,7 @@ class Block:
     def remove_op(self, index: int) -> None:
         """Removes the operator at `index`; its variables stay."""
         op = self.ops[index]
+        before_growing(self.ops)
         on_undo(partial(self.ops.insert, index if index >= 0 else len(self.ops) + index, op))
         del self.ops[index]
         self.program.changed()
@@ -177,9 +178,8 @@ class Block:
             var.set_info(info)
 
     def _put_op(self, index: int, op: Operator) -> None:
-        if index >= len(self.ops):
-            before_growing(self.ops)
-        else:
+        before_growing(self.ops)  # also if it grows in the middle: a later append would record another length than the first
+        if index < len(self.ops):
             on_undo(partial(self.ops.__delitem__, index if index >= 0 else max(len(self.ops) + index, 0)))
         self.ops.insert(index, op)
 

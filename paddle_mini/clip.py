@@ -7,9 +7,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
 from . import dtypes
 from ._core import ProgramError, printable
+from .averaging.lengths import is_number
 from .block import Block
+from .errors import shown
+from .initializer import Constant
 from .renamed import show_public
 from .roles import OPTIMIZE, op_role_guard
 from .transaction import before_setting
@@ -26,6 +31,8 @@ __all__ = [
 ]
 
 Pairs = list[tuple[Parameter, Variable]]
+
+_LARGEST = float(np.finfo("float32").max)
 
 
 class GradientClip(ABC):
@@ -61,8 +68,8 @@ class GradientClipByValue(GradientClip):
     """
 
     def __init__(self, max: float, min: float | None = None):
-        self.max = float(max)
-        self.min = -self.max if min is None else float(min)
+        self.max = _number("GradientClipByValue: max", max)
+        self.min = -self.max if min is None else _number("GradientClipByValue: min", min)
         if self.min > self.max:
             raise ProgramError(f"GradientClipByValue: min {self.min} is above max {self.max}")
 
@@ -96,7 +103,7 @@ class GradientClipByNorm(GradientClip):
     """
 
     def __init__(self, clip_norm: float):
-        self.clip_norm = _positive("GradientClipByNorm", clip_norm)
+        self.clip_norm = _positive("GradientClipByNorm: clip_norm", clip_norm)
 
     def clip(self, pairs: Pairs) -> Pairs:
         return _each(pairs, "clip_by_norm", max_norm=self.clip_norm)
@@ -108,6 +115,7 @@ class GradientClipByNorm(GradientClip):
 class GradientClipByGlobalNorm(GradientClip):
     """All gradients are multiplied by clip_norm / max(clip_norm, n), n the norm of all of them
     taken as one vector; so their direction stays. Fetch `norm` for n: the variables of the gradients have the clipped ones.
+    In GradientMerge and LossScaling it is that of the gradients before the step, and 0 in a run without a step.
 
     Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks", ICML 2013.
     Example:
@@ -123,7 +131,7 @@ class GradientClipByGlobalNorm(GradientClip):
     """
 
     def __init__(self, clip_norm: float):
-        self.clip_norm = _positive("GradientClipByGlobalNorm", clip_norm)
+        self.clip_norm = _positive("GradientClipByGlobalNorm: clip_norm", clip_norm)
         self._norm: Variable | None = None
 
     @property
@@ -147,12 +155,25 @@ class GradientClipByGlobalNorm(GradientClip):
             factor = _append(
                 block, "elementwise_div", {"X": limit, "Y": _append(block, "elementwise_max", {"X": limit, "Y": norm})}
             )
+            shown_norm = _outside(norm)
         before_setting(vars(self), "_norm")
-        self._norm = norm
+        self._norm = shown_norm
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 block.append_op("elementwise_mul", {"X": gradient, "Y": factor}, {"Out": gradient})
         return pairs
+
+
+def _outside(value: Variable) -> Variable:
+    """The value in a variable that runs can fetch: one of the global block, which is 0 if the inner block does not run."""
+    main, inner = value.block.program.global_block(), value.block
+    if inner is main:
+        return value
+    name = main.program.new_name(f"{value.name}.outside")
+    shared = main.create_var(name, dtype=value.dtype, shape=value.shape, stop_gradient=True)
+    Constant(0.0)(shared, main)
+    inner.append_op("assign", {"X": value}, {"Out": shared})
+    return shared
 
 
 def _each(pairs: Pairs, op_type: str, **attrs: float) -> Pairs:
@@ -180,10 +201,18 @@ def _append(block: Block, op_type: str, inputs: Any, **attrs: Any) -> Variable:
     return block.var(name)
 
 
-def _positive(what: str, clip_norm: float) -> float:
-    if not clip_norm > 0:
-        raise ProgramError(f"{what}: clip_norm is {clip_norm}, it must be above 0")
-    return float(clip_norm)
+def _number(what: str, value: Any) -> float:
+    """The value as a float. Operators have it as a float32, in which an infinite limit makes gradients NaN."""
+    if not is_number(value) or abs(value) > _LARGEST:
+        raise ProgramError(f"{what} is {shown(value)}, it must be a finite float32")
+    return float(value)
+
+
+def _positive(what: str, value: Any) -> float:
+    number = _number(what, value)
+    if not number > 0:
+        raise ProgramError(f"{what} is {shown(value)}, it must be above 0")
+    return number
 
 
 ClipGradByValue = GradientClipByValue

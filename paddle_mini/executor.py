@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._core import Error, ProgramError, printable
 from .errors import listed, near, shown
-from .feeds import converted, numpy_dtype, short
+from .feeds import converted, filled, numpy_dtype, short
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
@@ -241,7 +241,7 @@ def _write_rates(program: Program, scope: Any) -> None:
     _require_scope(scope)
     for name, rate in program.schedules.items():
         var = program.global_block().vars[name]
-        scope.set(name, np.full(var.shape, rate(), var.dtype))
+        scope.set(name, filled(var.shape, rate(), var.dtype))
 
 
 def _require_scope(scope: Any) -> None:

@@ -22,6 +22,29 @@ def bfloat16_values(array: np.ndarray) -> np.ndarray:
     return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
 
+def bits_of_bfloat16(values: np.ndarray) -> np.ndarray:
+    """The bits of numbers that are rounded to the nearest bfloat16, ties to even. float32 in between is rounded to odd, so that
+    nothing is rounded twice (Boldo and Melquiond 2008)."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    inexact = single != values
+    toward_zero = np.where(np.abs(single) > np.abs(values), np.nextafter(single, np.float32(0)), single)
+    bits = toward_zero.astype(np.float32).view(np.uint32) | inexact
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def filled(shape: Any, number: float, dtype: str) -> np.ndarray:
+    """An array of one number, as a scope holds it."""
+    if dtype == "bfloat16":
+        return bits_of_bfloat16(np.full(shape, number, np.float64))
+    return np.full(shape, number, dtype)
+
+
+def number_of(array: np.ndarray) -> float:
+    """The number in an array of one element, as a scope or a run gives it."""
+    return float(bfloat16_values(array).reshape(()))
+
+
 def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     """The value as an array of the variable's dtype. Arrays are never converted: a mistake would
     go unseen, and cost a copy at every run."""

@@ -82,6 +82,10 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     },
     "optimizer": {
         "RMSprop": "optimizer.RMSProp",
+        "LookAhead": "optimizer.Lookahead(optimizer, k=5, alpha=0.5)",
+        "lr": "the schedules are in lr",
+        **{name: "optimizer.ParameterAverage(optimizer, averaging.Exponential(0.999))" for name in ("EMA", "AveragedModel")},
+        "SWA": "optimizer.ParameterAverage(optimizer, averaging.Uniform(), start_step=...)",
         "ModelAverage": "optimizer.ParameterAverage(optimizer, window_size=...)",
         "ExponentialMovingAverage": "optimizer.ParameterAverage(optimizer, averaging.Exponential(0.999))",
     },
@@ -99,7 +103,8 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "LambdaLR": "lr.LambdaDecay",
     },
     "averaging": {
-        "EMA": "averaging.Exponential(0.999)",
+        **{name: "averaging.Exponential(0.999)" for name in ("EMA", "ExponentialMovingAverage")},
+        "ModelAverage": "averaging.Window(rate=0.15, min_size=..., max_size=...)",
         "SWA": "averaging.Uniform(), with start_step of ParameterAverage; lr.SWALR is its schedule",
     },
     "training": {

@@ -141,10 +141,12 @@ class DataParallel:
                     )
                 value = value.array
             var = variables.get(name)
-            if var is None or not var.shape or var.shape[0] != -1:  # Executor.run reports names that do not exist
+            is_list = isinstance(value, (list, tuple))
+            # Executor.run reports names that do not exist, and values without rows.
+            if var is None or not var.shape or var.shape[0] != -1 or not (is_list or np.ndim(value)):
                 parts = [value] * count
             else:
-                rows = len(value) if isinstance(value, (list, tuple)) else len(np.atleast_1d(value))
+                rows = len(value) if is_list else len(np.asarray(value))
                 if rows % count:
                     raise ShapeError(f"feed '{printable(name)}' has {rows} rows, which {count} replicas can't share evenly")
                 each = rows // count

@@ -4,8 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import ProgramError
+from .averaging.lengths import is_number
 from .errors import shown
 from .initializer import Initializer
+from .regularizer import require_regularizer
 
 
 class ParamAttr:
@@ -41,6 +43,9 @@ class ParamAttr:
                 f"ParamAttr: initializer is {shown(initializer)}, it must be an Initializer, such as "
                 "initializer.NumpyArrayInitializer(array) or initializer.Constant(0.5)"
             )
+        require_regularizer("ParamAttr: regularizer", regularizer)
+        if not is_number(learning_rate):
+            raise ProgramError(f"ParamAttr: learning_rate is {shown(learning_rate)}, it must be a finite number")
         self.name = name
         self.initializer = initializer
         self.learning_rate = float(learning_rate)

@@ -8,7 +8,9 @@ from typing import Any
 
 from . import dtypes
 from ._core import ProgramError
+from .averaging.lengths import is_number
 from .block import Block
+from .errors import shown
 from .renamed import show_public
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
@@ -48,7 +50,7 @@ class L2Decay(Regularizer):
     """
 
     def __init__(self, coeff: float = 0.0):
-        self.coeff = float(coeff)
+        self.coeff = _coefficient(self, coeff)
 
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         return _append(block, "scale", parameter, scale=self.coeff)
@@ -66,7 +68,7 @@ class L1Decay(Regularizer):
     """
 
     def __init__(self, coeff: float = 0.0):
-        self.coeff = float(coeff)
+        self.coeff = _coefficient(self, coeff)
 
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         return _append(block, "scale", _append(block, "sign", parameter), scale=self.coeff)
@@ -89,6 +91,18 @@ def append_regularization_ops(pairs: Pairs, regularization: Regularizer | None =
     return [
         (parameter, _regularized(parameter, gradient, parameter.regularizer or regularization)) for parameter, gradient in pairs
     ]
+
+
+def require_regularizer(what: str, value: Any) -> None:
+    """ProgramError, naming `what`, for a value that cannot be called with a parameter and a block."""
+    if value is not None and (not callable(value) or isinstance(value, type)):
+        raise ProgramError(f"{what} is {shown(value)}, it must be a Regularizer, such as regularizer.L2Decay(1e-4)")
+
+
+def _coefficient(regularizer: Regularizer, coeff: Any) -> float:
+    if not is_number(coeff):
+        raise ProgramError(f"{type(regularizer).__name__}: coeff is {shown(coeff)}, it must be a finite number")
+    return float(coeff)
 
 
 def _regularized(parameter: Parameter, gradient: Variable, regularizer: Any) -> Variable:

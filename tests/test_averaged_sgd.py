@@ -162,3 +162,18 @@ def test_wrong_use_is_refused():
     with pytest.raises(pm.ProgramError, match="'nothing' is not a parameter"):
         SmallModel(minimize)
     assert "@LR_DECAY_COUNTER@" not in program.global_block().vars
+
+
+def test_its_rate_is_set_before_minimize_only():
+    """Then the program computes it."""
+    average, other = AveragedSGD(0.1), AveragedSGD(0.2)
+    average.set_lr(0.2)
+    assert average.get_lr() == 0.2
+    models = [SmallModel(one.minimize) for one in (average, other)]
+    for number in range(3):
+        losses = [model.step(number).tobytes() for model in models]
+        assert losses[0] == losses[1]
+    with pytest.raises(pm.ProgramError, match="the program computes the learning rate: fetch"):
+        average.get_lr(models[0].scope)
+    with pytest.raises(pm.ProgramError, match="set_lr: the learning rate is Variable, which computes it"):
+        average.set_lr(0.5, models[0].scope)

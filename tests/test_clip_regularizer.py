@@ -1,4 +1,6 @@
 # Clipping and regularization: operators as PaddlePaddle appends them, and values.
+import re
+
 import numpy as np
 import pytest
 
@@ -150,3 +152,51 @@ def test_refusals():
     out = pm.layers.embedding(pm.layers.data("ids", [-1], dtype="int64"), [5, 2], is_sparse=True, param_attr="table")
     with pytest.raises(pm.ProgramError, match="sparse gradient of 'table'"):
         pm.optimizer.SGD(1.0, grad_clip=pm.clip.GradientClipByValue(1.0)).minimize(pm.layers.reduce_sum(out))
+
+
+@pytest.mark.parametrize("limit", [float("inf"), float("nan"), 1e39, None, "1", True])
+def test_limits_are_finite_numbers(limit):
+    """With an infinite limit the factor of the global norm would be ∞ / ∞."""
+    for clip in (pm.clip.GradientClipByGlobalNorm, pm.clip.GradientClipByNorm, pm.clip.GradientClipByValue):
+        with pytest.raises(
+            pm.ProgramError, match=f"{clip.__name__}: (clip_norm|max) is {re.escape(repr(limit))}, it must be a finite float32"
+        ):
+            clip(limit)
+    if limit is not None:
+        with pytest.raises(pm.ProgramError, match="GradientClipByValue: min is .*, it must be a finite float32"):
+            pm.clip.GradientClipByValue(1.0, min=limit)
+
+
+@pytest.mark.parametrize("coeff", [float("nan"), float("inf"), None, "0.1", True])
+@pytest.mark.parametrize("decay", [pm.regularizer.L1Decay, pm.regularizer.L2Decay])
+def test_coefficients_are_finite_numbers(decay, coeff):
+    with pytest.raises(pm.ProgramError, match=f"{decay.__name__}: coeff is {coeff!r}, it must be a finite number"):
+        decay(coeff)
+
+
+@pytest.mark.parametrize("regularizer", ["l2", pm.regularizer.L2Decay, [1e-4]])
+def test_what_is_no_regularizer_is_refused_where_it_is_given(regularizer):
+    for make, what in (
+        (lambda: pm.optimizer.Adam(regularization=regularizer), "Adam: regularization"),
+        (lambda: pm.ParamAttr(regularizer=regularizer), "ParamAttr: regularizer"),
+    ):
+        with pytest.raises(pm.ProgramError, match=f"{what} is .*, it must be a Regularizer, such as regularizer.L2Decay"):
+            make()
+    with pytest.raises(pm.ProgramError, match="ParamAttr: learning_rate is nan, it must be a finite number"):
+        pm.ParamAttr(learning_rate=float("nan"))
+
+
+@pytest.mark.parametrize("wrap", [lambda o: pm.optimizer.GradientMerge(o, 2), lambda o: pm.optimizer.LossScaling(o, 1e30)])
+def test_the_norm_is_fetched_where_not_every_run_takes_a_step(wrap):
+    """It is 0 in the other runs, and that of the gradients that the optimizer sees."""
+    clip = pm.clip.GradientClipByGlobalNorm(1.0)
+    w = pm.layers.create_parameter([2], attr=pm.ParamAttr("w", pm.initializer.Constant(0.0)))
+    x = pm.layers.data("x", [2])
+    wrapper = wrap(pm.optimizer.SGD(0.5, grad_clip=clip))
+    wrapper.minimize(pm.layers.reduce_sum(w * x))
+    exe, big = start(), isinstance(wrapper, pm.optimizer.LossScaling)
+    found = [
+        exe.run(feed={"x": np.float32(x)}, fetch_list=[clip.norm, wrapper.updated]) for x in ([1e30 if big else 6, 0], [0, 8])
+    ]
+    assert [updated.tolist() for _, updated in found] == [[False], [True]]
+    assert [float(norm[0]) for norm, _ in found] == pytest.approx([0, 8 if big else 5])

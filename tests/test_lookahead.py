@@ -212,3 +212,12 @@ def test_two_of_them_have_parameters_of_their_own():
         one.step(number)
     for name in one.parameters:
         np.testing.assert_allclose(both.scope.get(name), one.scope.get(name), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("wrapper", [pm.optimizer.Lookahead, pm.optimizer.ScheduleFree])
+def test_parameters_of_16_bits_are_refused(wrapper, dtype):
+    w = pm.layers.create_parameter([3], dtype, name="w")
+    words = f"{wrapper.__name__} sets parameters to averages.*'w' is {dtype}; leave it out with parameter_list"
+    with pytest.raises(pm.ProgramError, match=words):
+        wrapper(pm.optimizer.SGD(0.1)).minimize(pm.layers.reduce_sum(w))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from bfloat16 import numbers_of
 from programs import op_types, start
 
 STEPS = 4
@@ -173,3 +174,47 @@ def test_a_parameter_has_one_optimizer():
     with pytest.raises(pm.ProgramError, match="'v' is changed by an operator sgd already"):
         pm.optimizer.Adam(0.1, parameter_list="v").minimize(loss)
     start().run()
+
+
+def test_an_empty_parameter_list_is_refused():
+    """It does not stand for every parameter: a filter that found none would train them all."""
+    loss = pm.layers.mean(pm.layers.square(weight()))
+    for minimize in (
+        lambda: pm.optimizer.SGD(0.1, parameter_list=[]).minimize(loss),
+        lambda: pm.optimizer.SGD(0.1).minimize(loss, parameter_list=[]),
+        lambda: pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), 2).minimize(loss, parameter_list=()),
+    ):
+        with pytest.raises(pm.ProgramError, match="parameter_list is empty: give the parameters to change, or leave it out"):
+            minimize()
+    with pytest.raises(pm.ProgramError, match="parameter_list has 3, it must hold variables or their names"):
+        pm.optimizer.SGD(0.1, parameter_list=3)
+
+
+def test_an_iterator_of_parameters_serves_several_programs():
+    optimizer = pm.optimizer.SGD(0.1, parameter_list=(name for name in ["w"]))
+    for _ in range(2):
+        with pm.program_guard(pm.Program(), pm.Program()):
+            other = pm.layers.create_parameter([3], name="other")
+            _, pairs = optimizer.minimize(pm.layers.mean(weight() * other))
+            assert [parameter.name for parameter, _ in pairs] == ["w"]
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("bfloat16", 2**-8), ("float16", 2**-11)])
+def test_rates_of_16_bit_parameters(dtype, tolerance):
+    """Set by a number, read back, and written by a schedule."""
+    w = pm.layers.create_parameter([3], dtype, attr=pm.ParamAttr("w", pm.initializer.Constant(1.0)))
+    optimizer = pm.optimizer.SGD(0.1)
+    optimizer.minimize(pm.layers.reduce_sum(w))
+    exe = start()
+    assert optimizer.get_lr() == pytest.approx(0.1, rel=tolerance)
+    optimizer.set_lr(0.25)
+    exe.run()
+    assert optimizer.get_lr() == 0.25
+    value = pm.global_scope().get("w")
+    np.testing.assert_array_equal(numbers_of(value) if dtype == "bfloat16" else value, [0.75] * 3)
+    with pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
+        v = pm.layers.create_parameter([3], dtype, attr=pm.ParamAttr("v", pm.initializer.Constant(1.0)))
+        pm.optimizer.SGD(pm.lr.ExponentialDecay(0.5, 0.5)).minimize(pm.layers.reduce_sum(v))
+        start().run()
+        value = pm.global_scope().get("v")
+    np.testing.assert_array_equal(numbers_of(value) if dtype == "bfloat16" else value, [0.5] * 3)

@@ -11,7 +11,7 @@ from ..optimizer.lookahead import Lookahead
 from ..optimizer.loss_scaling import LossScaling
 from ..optimizer.optimizer import Minimizer, Pairs
 from ..optimizer.schedule_free import ScheduleFree
-from ..optimizer.wrapper import OptimizerWrapper, chain
+from ..optimizer.wrapper import OptimizerWrapper, averages_are_rounded, chain
 from ..program import Program
 from ..transaction import before_setting
 from ..variable import Parameter, Variable
@@ -40,7 +40,7 @@ class MixedPrecision(OptimizerWrapper):
             raise ProgramError("the optimizer is decorated for mixed precision already")
         kind = next((type(one).__name__ for one in chain(optimizer) if isinstance(one, (Lookahead, ScheduleFree))), None)
         if level == "O2" and kind is not None:
-            raise ProgramError(f"{kind} writes averages to parameters, which level O2 would round: take level O1 with it")
+            raise averages_are_rounded(kind)
         self.dtype = dtype
         self.amp_lists = amp_lists
         self.level = level
@@ -95,8 +95,9 @@ def decorate(
     optimizer: any, also one of wrappers. amp_lists: which operators are computed in which type, an AutoMixedPrecisionLists.
     level: "O1": parameters are float32, and are cast in each run. "O2": parameters that only operators in 16 bits read are of
     16 bits, each with a master of float32 beside it, W_fp32_master_0 for W. Optimizers, clipping, regularization and averages
-    work on the masters, of which the parameters are the rounded values; the startup program initializes both. Programs for
-    testing are cloned after minimize, when the parameters are of 16 bits.
+    work on the masters, of which the parameters are the rounded values; the startup program initializes both. Set masters, too,
+    where you set parameters after that: a step overwrites parameters. fit(initialize=False) makes masters from parameters that
+    have values. Programs for testing are cloned after minimize, when the parameters are of 16 bits.
     dtype: "bfloat16", with the range of float32, or "float16".
     use_dynamic_loss_scaling: whether the loss is scaled, by a factor that follows overflows: see LossScaling. None: for
     float16, which needs it, unless the optimizer is a LossScaling. scaling: arguments of LossScaling, such as init_loss_scaling.

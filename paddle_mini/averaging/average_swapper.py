@@ -66,8 +66,8 @@ class AverageSwapper:
         """Sets the values of variables other than parameters while averages are swapped in."""
         scope, average = global_scope() if scope is None else scope, self.of(scheme)
         held = {member.parameter.name: member for member in average.members}
-        for name, value in values.items():
-            buffer = self.main.global_block().var(name)
+        buffers = [self.main.global_block().var(name) for name in values]  # refuses an unknown name before anything changes
+        for buffer, (name, value) in zip(buffers, values.items()):
             own = (
                 Program()
                 .global_block()

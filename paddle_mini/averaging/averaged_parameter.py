@@ -73,9 +73,9 @@ def create_average(scheme: Scheme, parameter: Variable, lazily: bool) -> Average
         return state(main.new_name(f"{parameter.name}_{key}"), parameter.shape, dtype)
 
     # The average of a master takes the place of its parameter of 16 bits.
-    rounded = parameter.rounded if isinstance(parameter, Parameter) else None
-    member = AveragedParameter(parameter if rounded is None else rounded, like(parameter, "average", dtype, scheme.latest))
-    member.source = None if rounded is None else parameter
+    read = read_as(parameter)
+    member = AveragedParameter(read, like(parameter, "average", dtype, scheme.latest))
+    member.source = None if read is parameter else parameter
     if scheme.generations == 2:
         member.previous = kept("previous_average")
     if scheme.compensated and not lazily:
@@ -88,6 +88,12 @@ def create_average(scheme: Scheme, parameter: Variable, lazily: bool) -> Average
     if lazily:
         member.stamps = state(main.new_name(f"{parameter.name}_row_stamps"), parameter.shape[:1], "float64")
     return member
+
+
+def read_as(parameter: Variable) -> Variable:
+    """The variable that operators read: for a master its parameter of 16 bits."""
+    rounded = parameter.rounded if isinstance(parameter, Parameter) else None
+    return parameter if rounded is None else rounded
 
 
 def average_dtype(parameter: Variable) -> str:

@@ -16,11 +16,22 @@ TYPES = ("batch_norm", "sync_batch_norm")
 
 def moving_statistics(program: Program) -> list[str]:
     """Names of the moving mean and variance of every batch normalization, in order; without those that training reads
-    too (use_global_stats)."""
+    too (use_global_stats, and leave_frozen)."""
     names = [op.input(port)[0] for op in _operators(program) for port in ("Mean", "Variance")]
     if not names:
         raise ProgramError("this program has no batch normalization to estimate statistics for")
     return names
+
+
+def leave_frozen(program: Program, training: Program) -> None:
+    """Makes batch normalizations of `program` that are frozen in the training program (is_test) read their statistics as given:
+    training reads these too."""
+    ops = _operators(training)
+    written = {op.input("Mean")[0] for op in ops if not op.attr("is_test", False)}
+    frozen = {op.input("Mean")[0] for op in ops} - written
+    for op in _operators(program):
+        if op.input("Mean")[0] in frozen:
+            op.set_attr("use_global_stats", True)
 
 
 def batch_statistics(

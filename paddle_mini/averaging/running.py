@@ -10,7 +10,7 @@ from .._core import ProgramError, printable
 from ..errors import shown
 from ..guards import default_main_program
 from ..variable import Variable
-from .averaged_parameter import AveragedParameter, average_dtype, create_average, state
+from .averaged_parameter import AveragedParameter, average_dtype, create_average, read_as, state
 from .scheme import Scheme
 from .schemes import BiasCorrected
 
@@ -47,9 +47,10 @@ class RunningAverage:
     def check(self, parameter: Variable, sparse: bool) -> None:
         """ProgramError if the scheme does not support a parameter; creates nothing."""
         needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
-        if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
+        read = read_as(parameter)
+        if needs_its_dtype and average_dtype(read) != read.dtype:
             raise ProgramError(
-                f"{shown(self.scheme)}: '{printable(parameter.name)}' is {parameter.dtype}, which only Uniform(), "
+                f"{shown(self.scheme)}: '{printable(read.name)}' is {read.dtype}, which only Uniform(), "
                 "Exponential(...), Window(...) and others of one weight a step average; leave it out "
                 "with parameters=[...]"
             )

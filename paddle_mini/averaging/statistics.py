@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._core import Scope
+from ..feeds import bfloat16_values
 from .averaged_parameter import AveragedParameter
 from .running import RunningAverage
 from .schemes import Exponential, Latest, Window
@@ -56,10 +57,10 @@ def statistics(average: RunningAverage, scope: Scope, value_of: Callable[[Averag
 def _distance(average: RunningAverage, scope: Scope, value_of: Callable[[AveragedParameter], np.ndarray]) -> float | None:
     apart = size = 0.0
     for member in average.members:
-        value = value_of(member)
+        value = bfloat16_values(value_of(member))
         if value.dtype.kind != "f" or not getattr(member.parameter, "trainable", False):
             continue
-        raw = scope.get(member.parameter.name).astype("float64")
+        raw = bfloat16_values(scope.get(member.parameter.name)).astype("float64")
         apart += float(((value - raw) ** 2).sum())
         size += float((raw**2).sum())
     return (apart / size) ** 0.5 if size else None

@@ -52,8 +52,13 @@ class LRScheduler(ABC):
 
     def step(self, epoch: int | None = None) -> None:
         """Advances by one step, or to step `epoch`."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
-        self.last_lr = number(self, "get_lr()", self.get_lr())
+        before = self.last_epoch
+        self.last_epoch = before + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
+        try:
+            self.last_lr = number(self, "get_lr()", self.get_lr())
+        except BaseException:  # from a function of the user, or Ctrl-C: the step was not taken
+            self.last_epoch = before
+            raise
 
     @property
     def shift(self) -> int:

@@ -26,9 +26,13 @@ class _Falling(SGD):
 
     def __init__(self, learning_rate: float, decay: float, power: float, **common: Unpack[Common]):
         super().__init__(finite("AveragedSGD: learning_rate", learning_rate, low=0.0), **common)
-        self._begin = learning_rate
         self._decay = finite("AveragedSGD: decay", decay, low=0.0)
         self._power = finite("AveragedSGD: power", power, low=0.0)
+
+    @property
+    def _begin(self) -> float:
+        assert isinstance(self.learning_rate, float)
+        return self.learning_rate
 
     def rate_of_program(self, dtype: str) -> Variable:
         main = default_main_program()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError, Scope, SwappedValues
 from ..averaging.average_swapper import AverageSwapper
-from ..averaging.batch_norm import batch_statistics, moving_statistics
+from ..averaging.batch_norm import batch_statistics, leave_frozen, moving_statistics
 from ..averaging.scheme import Scheme
 from ..averaging.statistics import Statistics
 from ..executor import Executor
@@ -59,8 +59,9 @@ class AveragingOptimizer(OptimizerWrapper):
 
     def apply_program(self, scheme: Scheme | None = None, keep_raw: bool = False) -> Program:
         """A program that overwrites every averaged parameter with its average, for runs without Python. It declares all
-        persistable variables of the training program, so it reads that program's parameter file. keep_raw: it keeps
-        the raw values beside them, for restore_program()."""
+        persistable variables of the training program, so it reads that program's parameter file; after reestimate_batch_norm
+        it also needs the statistics, which only the scope has. keep_raw: it keeps the raw values beside them, for
+        restore_program()."""
         return self._made().overwriting(scheme, keep_raw)
 
     def restore_program(self, scheme: Scheme | None = None) -> Program:
@@ -97,6 +98,7 @@ class AveragingOptimizer(OptimizerWrapper):
         """
         made, testing, scope = self._made(), program.clone(for_test=True), global_scope() if scope is None else scope
         made.require_raw(scope)
+        leave_frozen(testing, made.main)
         names = moving_statistics(testing)
         made.rebind(scope, scheme, batch_statistics(exe, made.bound(testing, scheme), names, data, scope))
 

@@ -15,7 +15,7 @@ from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Variable
 from .optimizer import Pairs
-from .wrapper import Wrapper, chain
+from .wrapper import Wrapper, chain, is_level_o2
 
 
 class GradientMerge(Wrapper):
@@ -43,6 +43,10 @@ class GradientMerge(Wrapper):
 
     def __init__(self, optimizer: Any, k_steps: int = 1, avg: bool = True):
         super().__init__(optimizer)
+        if is_level_o2(optimizer):
+            raise ProgramError(
+                "GradientMerge around level O2 would add up gradients of 16 bits: give the GradientMerge to decorate"
+            )
         self.k_steps = whole(self, "k_steps", k_steps)
         if not isinstance(avg, bool):
             raise ProgramError(f"GradientMerge: avg is {shown(avg)}, it must be True or False")

@@ -15,7 +15,7 @@ from ..roles import OPTIMIZE, op_role_guard
 from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Pairs
 from .rates import finite
-from .wrapper import OptimizerWrapper, chain, require_dense, updated_by
+from .wrapper import OptimizerWrapper, averages_are_rounded, chain, is_level_o2, require_dense, require_wide, updated_by
 
 
 class _Slow(Scheme):
@@ -56,6 +56,8 @@ class Lookahead(OptimizerWrapper):
         if inside is not None:
             advice = "one of them is enough" if isinstance(inside, Lookahead) else "put that around Lookahead instead"
             raise ProgramError(f"Lookahead around {type(inside).__name__}: {advice}")
+        if is_level_o2(optimizer):
+            raise averages_are_rounded("Lookahead")
         self.k = whole(self, "k", k)
         self.alpha = finite("Lookahead: alpha", alpha, low=0.0)
         if not 0 < self.alpha <= 1:
@@ -66,6 +68,7 @@ class Lookahead(OptimizerWrapper):
         if self._made:
             raise ProgramError("this Lookahead has its program already; make another one")
         require_dense("Lookahead", pairs)
+        require_wide("Lookahead", pairs)
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators and those of the slow parameters. Returns the optimizer's."""

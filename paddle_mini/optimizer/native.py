@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._core import ProgramError, ShapeError
-from ..errors import shown
+from .native_arguments import bytes_of, number_of, serialized, size_of
 from .native_library import ELEMENT_TYPES, failure, load_library
 
 Ids = np.ndarray | Sequence[int]
@@ -37,11 +38,12 @@ class NativeOptimizer:
         values = np.asarray(parameter)
         if values.dtype not in ELEMENT_TYPES:
             raise ShapeError(f"the parameter is {values.dtype}, it must be float32 or float64")
-        self.config = config if isinstance(config, bytes) else _serialized(config)
+        self.config = config if isinstance(config, bytes) else serialized(config)
         """The bytes of the OptimizerConfig."""
         self.shape: tuple[int, ...] = values.shape
         self.dtype = values.dtype
-        self._handle: _Handle | None = _Handle(self.config, np.ascontiguousarray(values), state, changes)
+        given = [bytes_of(what, value) for what, value in (("state", state), ("changes", changes))]
+        self._handle: _Handle | None = _Handle(self.config, np.ascontiguousarray(values), *given)
 
     def update(self, gradient: np.ndarray) -> None:
         """One step. gradient: shape and dtype of the parameter."""
@@ -67,7 +69,7 @@ class NativeOptimizer:
     def apply_delta(self, delta: np.ndarray, scale: float = 1.0) -> None:
         """parameter += scale delta, for a client that did the optimizing; it counts as an update. delta: shape and
         dtype of the parameter."""
-        self._give("paddle_apply_delta", self._values("delta", delta, self.shape), float(scale))
+        self._give("paddle_apply_delta", self._values("delta", delta, self.shape), number_of("scale", scale))
 
     def parameter(self) -> np.ndarray:
         """A copy of the parameter."""
@@ -99,15 +101,18 @@ class NativeOptimizer:
         first update that counts."""
         values = np.empty(self.shape, self.dtype)
         self._call(
-            "paddle_optimizer_average", _size("which", which), ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes
+            "paddle_optimizer_average", size_of("which", which), ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes
         )
         return values
 
     def average_part(self, which: int, first: int, count: int) -> np.ndarray:
         """`count` elements of average(), flat, from element `first` on: whole rows, if the parameter is a table that is
         updated by rows."""
-        values = np.empty(_size("count", count), self.dtype)
-        where = _size("which", which), _size("first", first), ELEMENT_TYPES[self.dtype]
+        size = math.prod(self.shape)
+        if size_of("count", count) > size:
+            raise ShapeError(f"count is {count}, the parameter has {size} elements")
+        values = np.empty(count, self.dtype)
+        where = size_of("which", which), size_of("first", first), ELEMENT_TYPES[self.dtype]
         self._call("paddle_optimizer_average_part", *where, values.ctypes.data, values.nbytes)
         return values
 
@@ -145,11 +150,11 @@ class NativeOptimizer:
 
     def set_learning_rate(self, learning_rate: float) -> None:
         """The rate of the next updates, in place of the policy's; at least 0. It is part of the state."""
-        self._call("paddle_optimizer_set_learning_rate", float(learning_rate))
+        self._call("paddle_optimizer_set_learning_rate", number_of("the learning rate", learning_rate))
 
     def set_pass(self, number: int) -> None:
         """For the policy PassManual: the pass that the next updates belong to."""
-        self._call("paddle_optimizer_set_pass", int(number))
+        self._call("paddle_optimizer_set_pass", size_of("the pass", number))
 
     @property
     def updates(self) -> int:
@@ -173,7 +178,8 @@ class NativeOptimizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the state: a copy, also in another process, has separate memory."""
-        return NativeOptimizer, (self.config, self.parameter(), self.state())
+        # Not parameter(), which applies late decay: later updates would then round otherwise than without a copy.
+        return NativeOptimizer, (self.config, np.zeros(self.shape, self.dtype), self.state())
 
     def __repr__(self) -> str:
         return f"NativeOptimizer({list(self.shape)} {self.dtype}{', closed' * (self._handle is None)})"
@@ -227,6 +233,8 @@ class StateSnapshot:
 
     def pieces(self, size: int) -> Iterator[memoryview]:
         """The state, in pieces of at most `size` bytes; each piece is overwritten by the next."""
+        if size_of("the size of a piece", size) == 0:
+            raise ProgramError("the size of a piece is 0, it must be at least 1")
         buffer = memoryview(bytearray(min(size, self.size)))
         memory = (ctypes.c_char * len(buffer)).from_buffer(buffer)
         left = self.size
@@ -286,16 +294,3 @@ def takes_norms(config: Any) -> bool:
     except ProgramError:
         return True
     return False
-
-
-def _serialized(config: Any) -> bytes:
-    serialize = getattr(config, "SerializeToString", None)
-    if serialize is None:
-        raise ProgramError(f"config is {shown(config)}, it must be an OptimizerConfig, as to_config() gives, or its bytes")
-    return bytes(serialize())
-
-
-def _size(what: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ProgramError(f"{what} is {shown(value)}, it must be an integer, at least 0")
-    return int(value)

@@ -16,11 +16,11 @@ from ..errors import shown
 from ..guards import default_main_program, default_startup_program, is_default_program, program_guard
 from ..operator import Operator
 from ..program import Program
-from ..regularizer import L2Decay, Regularizer, append_regularization_ops
+from ..regularizer import L2Decay, Regularizer, append_regularization_ops, require_regularizer
 from ..renamed import hints_of, make_method_take_other_names, takes_other_names
 from ..roles import OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
-from ..variable import Parameter, Variable, name_of
+from ..variable import Parameter, Variable, names_of
 from .config import new_config, overridden_method
 from .rates import Rate, Rates, new_state
 from .shared_arguments import state_common
@@ -60,7 +60,7 @@ class Minimizer(ABC):
         with program_guard(program, startup_program or default_startup_program()):
             pairs = self.backward(loss, parameter_list=parameter_list, no_grad_set=no_grad_set)
             ops = self.apply_gradients(pairs)
-        if built_again and not parameter_list and not _has_parameter_list(self):
+        if built_again and parameter_list is None and not _has_parameter_list(self):
             callsite.warn(
                 "the default program has an optimizer already, and each run takes the steps of both: "
                 "call pm.reset_default_programs() first, such as at the top of a notebook's cell that builds a network"
@@ -139,10 +139,11 @@ class Optimizer(Rates, Minimizer):
         if grad_clip is not None and not isinstance(grad_clip, GradientClip):
             raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
         super().__init__(learning_rate)
-        self.parameter_list = parameter_list
+        self.parameter_list = None if parameter_list is None else chosen_names(parameter_list)
         decay: Any = regularization
         is_number = isinstance(decay, numbers.Real)  # a type checker does not take a float for one
         self.regularization: Regularizer | None = L2Decay(decay) if is_number else decay
+        require_regularizer(f"{type(self).__name__}: regularization", self.regularization)
         self.grad_clip = grad_clip
         self.name = name
         self._accumulators: dict[tuple[str, str], Variable] = {}
@@ -151,7 +152,8 @@ class Optimizer(Rates, Minimizer):
         self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
     ) -> Pairs:
         """append_backward for this optimizer's parameters."""
-        pairs = append_backward(loss, parameter_list or self.parameter_list, no_grad_set)
+        chosen = self.parameter_list if parameter_list is None else chosen_names(parameter_list)
+        pairs = append_backward(loss, chosen, no_grad_set)
         if not pairs:
             raise ProgramError(f"no trainable parameter leads to '{printable(loss.name)}'")
         return pairs
@@ -189,13 +191,11 @@ class Optimizer(Rates, Minimizer):
         """Appends what a parameter needs after the operators of all parameters: nothing, mostly."""
 
     def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
-        if parameter is not None and self.parameter_list:
-            names = [name_of(item) for item in self.parameter_list]
-            if parameter.name not in names:
-                raise ProgramError(
-                    f"'{printable(parameter.name)}' is not in the parameter_list of this {type(self).__name__}: "
-                    f"{', '.join(names)}"
-                )
+        if parameter is not None and self.parameter_list is not None and parameter.name not in self.parameter_list:
+            raise ProgramError(
+                f"'{printable(parameter.name)}' is not in the parameter_list of this {type(self).__name__}: "
+                f"{', '.join(self.parameter_list)}"
+            )
         clip = self.grad_clip if parameter is None or parameter.need_clip else None
         regularizer = (parameter.regularizer if parameter is not None else None) or self.regularization
         # A penalty makes a sparse gradient dense. The library catches SGD's rows up to the same; what others keep would
@@ -249,6 +249,14 @@ class Optimizer(Rates, Minimizer):
         return var
 
 
+def chosen_names(parameter_list: Any) -> list[str]:
+    """The names of a parameter_list; ProgramError for an empty one, which could mean no parameter or every one."""
+    names = names_of(parameter_list, "parameter_list")
+    if not names:
+        raise ProgramError("parameter_list is empty: give the parameters to change, or leave it out to change all")
+    return names
+
+
 def _has_parameter_list(optimizer: Any) -> bool:
     """Whether it, or an optimizer that it wraps, was told which parameters to change."""
     while getattr(optimizer, "parameter_list", None) is None:
@@ -259,17 +267,18 @@ def _has_parameter_list(optimizer: Any) -> bool:
 
 
 def given(what: str, parameter: Parameter | None) -> Parameter:
-    """The parameter; ProgramError if `what` needs a parameter and got none."""
+    """The parameter, for a master the one that the network has; ProgramError if `what` needs a parameter and got none."""
     if parameter is None:
         raise ProgramError(f"{what} depends on the parameter: give it to to_config")
-    return parameter
+    return parameter if parameter.rounded is None else parameter.rounded
 
 
 def require_unchanged(program: Program, pairs: Pairs) -> None:
     """ProgramError when an optimizer's operator changes one of the parameters already."""
     names = {parameter.name for parameter, _ in pairs}
     for op in (op for block in program.blocks for op in block.ops):
-        changed = op.output("ParamOut") + op.output("AverageOut")  # Lookahead and ScheduleFree make parameters averages
+        # Lookahead and ScheduleFree make parameters averages, and level O2 rounds masters to them.
+        changed = op.output("ParamOut") + op.output("AverageOut") + (op.output("Out") if op.type == "cast" else [])
         if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(changed):
             raise ProgramError(
                 f"'{printable(changed[0])}' is changed by an operator {op.type} already; "

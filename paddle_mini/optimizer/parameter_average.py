@@ -9,6 +9,7 @@ from typing import Any
 from .. import dtypes
 from .._core import ProgramError, printable
 from ..averaging.average_swapper import AverageSwapper
+from ..averaging.averaged_parameter import average_dtype
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
 from ..averaging.scheme import Scheme
@@ -20,10 +21,10 @@ from ..operator import Operator
 from ..place import CPUPlace, Place
 from ..program import Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
-from ..variable import Parameter, Variable, name_of
+from ..variable import Parameter, Variable, names_of
 from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Minimizer, Pairs
-from .wrapper import chain, updated_by
+from .wrapper import chain, masters_of, updated_by
 
 Schemes = Scheme | Sequence[Scheme]
 
@@ -90,7 +91,7 @@ class ParameterAverage(AveragingOptimizer):
         self.place = place
         self.buffers = buffers
         self.non_finite = non_finite
-        self._wanted = None if parameters is None else [name_of(item) for item in parameters]
+        self._wanted = None if parameters is None else names_of(parameters, "parameters")
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators and those of averaging. Returns the optimizer's."""
@@ -159,7 +160,8 @@ class ParameterAverage(AveragingOptimizer):
 
     def _rows(self, pairs: Pairs, ops: list[Operator]) -> dict[str, Variable]:
         """The sparse gradients of parameters that are averaged row by row, by the parameter's name: those whose
-        operator takes selected rows, which a regularizer or GradientMerge may have made dense, and leaves other rows."""
+        operator takes selected rows, which a regularizer or GradientMerge may have made dense, and leaves other rows. Tables of
+        16 bits are averaged as a whole: their averages are float32."""
 
         def accepts_selected_rows(op: Operator) -> bool:
             gradients = [op.block.find_var(name) for name in op.input("Grad")]
@@ -167,7 +169,7 @@ class ParameterAverage(AveragingOptimizer):
 
         gradients = {parameter.name: gradient for parameter, gradient in pairs}
         names = [op.input("Param")[0] for op in ops if accepts_selected_rows(op)] if self._leaves_other_rows() else []
-        return {name: gradients[name] for name in names}
+        return {name: gradients[name] for name in names if average_dtype(gradients[name]) == gradients[name].dtype}
 
     def _append(
         self,
@@ -202,7 +204,9 @@ class ParameterAverage(AveragingOptimizer):
         return None if self.place is None else self.place.name
 
     def _chosen(self, changed: list[Parameter]) -> list[Parameter]:
-        by_name = {parameter.name: parameter for parameter in changed}
+        masters = masters_of(self.optimizer)
+        changed = [masters.get(parameter.name, parameter) for parameter in changed]
+        by_name = {one.name: parameter for parameter in changed for one in (parameter.rounded, parameter) if one is not None}
         if self._wanted is None:
             chosen = [parameter for parameter in changed if self._averages(parameter)]
         else:
@@ -211,7 +215,8 @@ class ParameterAverage(AveragingOptimizer):
                 raise ProgramError(
                     f"'{printable(unknown[0])}' is not a parameter that the optimizer changes; those are {', '.join(by_name)}"
                 )
-            chosen = [by_name[name] for name in self._wanted]
+            # One that is named twice has one average: two could not be swapped in for it at once.
+            chosen = list({by_name[name].name: by_name[name] for name in self._wanted}.values())
         if not chosen:
             raise ProgramError("no parameter to average")
         return sorted(chosen, key=lambda parameter: parameter.name)

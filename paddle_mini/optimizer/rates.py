@@ -5,11 +5,10 @@ import math
 import numbers
 from typing import Any
 
-import numpy as np
-
 from .. import dtypes
 from .._core import OpError, ProgramError, Scope, printable
 from ..errors import shown
+from ..feeds import filled, number_of
 from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..lr.scheduler import LRScheduler
@@ -35,14 +34,15 @@ class Rates:
 
     def get_lr(self, scope: Scope | None = None) -> float:
         """The current learning rate: in this scope, or the global one, where a startup program has set it."""
-        rate = self.learning_rate
-        if isinstance(rate, Variable):
-            raise ProgramError(f"the program computes the learning rate: fetch '{printable(rate.name)}'")
+        rate, computed = self.learning_rate, self._computed()
+        if computed is not None:
+            raise ProgramError(f"the program computes the learning rate: fetch '{printable(computed.name)}'")
         if isinstance(rate, LRScheduler):
             return rate()
+        assert not isinstance(rate, Variable)
         where = global_scope() if scope is None else scope
         made = next((var for var in self._rates.values() if var.name in where), None)
-        return rate if made is None else float(where.get(made.name))
+        return rate if made is None else number_of(where.get(made.name))
 
     def set_lr(self, value: float, scope: Scope | None = None) -> None:
         """Sets the learning rate of all steps from now on, in this scope or the global one: after the startup program has
@@ -52,16 +52,24 @@ class Rates:
         variables.
         """
         rate = finite("set_lr", value, low=0.0)
-        if isinstance(self.learning_rate, (Variable, LRScheduler)):
-            raise ProgramError(f"set_lr: the learning rate is {type(self.learning_rate).__name__}, which computes it")
+        computed = self._computed()
+        if computed is not None or isinstance(self.learning_rate, LRScheduler):
+            kind = type(self.learning_rate if computed is None else computed).__name__
+            raise ProgramError(f"set_lr: the learning rate is {kind}, which computes it")
         where = global_scope() if scope is None else scope
         for var in self._rates.values():
             if var.name not in where:
                 raise OpError(f"set_lr: '{printable(var.name)}' has no value in the scope; run the startup program first")
         for var in self._rates.values():
-            where.set(var.name, np.full(var.shape, rate, var.dtype))
+            where.set(var.name, filled(var.shape, rate, var.dtype))
         if not self._rates:
             self.learning_rate = rate
+
+    def _computed(self) -> Variable | None:
+        """The variable in which the program computes the rate, which does not outlive a run; None: it does not."""
+        if isinstance(self.learning_rate, Variable):
+            return self.learning_rate
+        return next((var for var in self._rates.values() if not var.persistable), None)
 
     def rate_values(self) -> dict[str, Any]:
         """The fields of the learning rate."""

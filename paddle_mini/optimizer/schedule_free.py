@@ -16,7 +16,7 @@ from ..roles import OPTIMIZE, op_role_guard
 from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Pairs
 from .rates import finite
-from .wrapper import chain, require_dense, updated_by
+from .wrapper import averages_are_rounded, chain, is_level_o2, require_dense, require_wide, updated_by
 
 
 class ByRate(Scheme):
@@ -56,11 +56,14 @@ class ScheduleFree(AveragingOptimizer):
         inside = next((one for one in chain(optimizer) if isinstance(one, AveragingOptimizer)), None)
         if inside is not None:
             raise ProgramError(f"ScheduleFree around {type(inside).__name__}: what it trains is an average already")
+        if is_level_o2(optimizer):
+            raise averages_are_rounded("ScheduleFree")
         self.beta = finite("ScheduleFree: beta", beta, low=0.0, below=1.0)
 
     def check(self, program: Program, pairs: Pairs) -> None:
         self.require_new()
         require_dense("ScheduleFree", pairs)
+        require_wide("ScheduleFree", pairs)
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators, for z, and the averaging. Returns the optimizer's."""

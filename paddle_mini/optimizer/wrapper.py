@@ -7,13 +7,14 @@ from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, Scope, printable
+from ..averaging.averaged_parameter import average_dtype
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..layers.control_flow import ConditionalBlock
 from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
-from ..variable import Variable
+from ..variable import Parameter, Variable
 from .optimizer import Minimizer, Pairs, require_unchanged
 
 Step = Callable[[Pairs], None] | None
@@ -131,6 +132,30 @@ def require_dense(kind: str, pairs: Pairs) -> None:
             f"{kind} changes every row of '{printable(sparse.name)}' each step, but has a sparse gradient; make "
             "the embedding with is_sparse=False if that is wanted, or leave it out with parameter_list"
         )
+
+
+def require_wide(kind: str, pairs: Pairs) -> None:
+    """ProgramError for parameters of 16 bits, in which a part of the way would be lost."""
+    narrow = next((parameter for parameter, _ in pairs if average_dtype(parameter) != parameter.dtype), None)
+    if narrow is not None:
+        raise ProgramError(
+            f"{kind} sets parameters to averages, which need float32 or float64, but '{printable(narrow.name)}' is "
+            f"{narrow.dtype}; leave it out with parameter_list, or train float32 parameters with amp.decorate"
+        )
+
+
+def masters_of(optimizer: Any) -> dict[str, Parameter]:
+    """The float32 masters of parameters of 16 bits, by the parameters' names, where mixed precision of level O2 is inside."""
+    return {name: master for one in chain(optimizer) for name, master in getattr(one, "masters", {}).items()}
+
+
+def is_level_o2(optimizer: Any) -> bool:
+    """Whether mixed precision of level O2 is inside: the pairs around it have parameters of 16 bits, not their masters."""
+    return any(getattr(one, "level", "") == "O2" for one in chain(optimizer))
+
+
+def averages_are_rounded(kind: str) -> ProgramError:
+    return ProgramError(f"{kind} writes averages to parameters, which level O2 would round: take level O1 with it")
 
 
 def updated_by(optimizer: Any) -> Variable | None:

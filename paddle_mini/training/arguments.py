@@ -1,6 +1,7 @@
 # Checks of the arguments of Trainer and fit, before anything changes.
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,9 +9,11 @@ from .. import roles
 from .._core import ProgramError, printable
 from ..data.reader import require_positive
 from ..errors import listed, near, shown
+from ..io.regular_files import path_of
 from ..program import Program
 from ..variable import Variable
 from .callbacks import Callback
+from .monitors import BestCheckpoint
 
 
 def require_kinds(**arguments: tuple[Any, type]) -> None:
@@ -98,6 +101,21 @@ _HOOKS = {
     "on_validation_end": "on_epoch_end",
     "on_test_end": "on_epoch_end",
 }
+
+
+def require_own_folders(callbacks: Any, checkpoints: Any) -> None:
+    """No two of them save checkpoints into one folder: each would remove those of the other."""
+    given = [] if checkpoints is None else [("checkpoints=", getattr(checkpoints, "directory", checkpoints))]
+    given += [(f"{type(one).__name__}({one.monitor!r})", one.folder) for one in callbacks if isinstance(one, BestCheckpoint)]
+    users: dict[str, str] = {}
+    for user, folder in given:
+        path = os.path.realpath(path_of(folder))
+        if path in users:
+            raise ProgramError(
+                f"fit: {users[path]} and {user} save into the same folder {shown(os.fspath(folder))}, where each removes the "
+                "checkpoints of the other: give each a folder of its own"
+            )
+        users[path] = user
 
 
 def require_loggers(loggers: Any) -> None:

@@ -9,6 +9,7 @@ from .._core import ProgramError
 from ..averaging.scheme import Scheme
 from ..data.reader import require_positive
 from ..errors import listed, shown
+from ..feeds import number_of
 from ..roles import OPTIMIZE
 from .history import Row
 
@@ -59,7 +60,8 @@ class Callback:
 
 
 class LearningRateLogger(Callback):
-    """Adds "learning_rate": the rate of the last step of the epoch.
+    """Adds "learning_rate": the optimizer's rate in the last step of the epoch; NaN where the program computes it and keeps it in
+    no persistable variable.
 
     Example:
         >>> rates = pm.training.LearningRateLogger()
@@ -72,11 +74,12 @@ class LearningRateLogger(Callback):
         return ["learning_rate"]
 
     def on_epoch_end(self, trainer: Trainer, values: Row) -> None:
-        ops = (op for block in trainer.main.blocks for op in block.ops if op.attr("op_role", 0) & OPTIMIZE)
+        ops = [op for block in trainer.main.blocks for op in block.ops if op.attr("op_role", 0) & OPTIMIZE]
         names = {name for op in ops for name in op.input("LearningRate")}
         # A factor of a parameter is applied in a variable that does not outlive the run.
+        names |= {op.input("X")[0] for op in ops if op.type == "scale" and not names.isdisjoint(op.output("Out"))}
         held = sorted(name for name in names if name in trainer.scope and trainer.main.global_block().var(name).persistable)
-        values["learning_rate"] = float(trainer.scope.get(held[0]).reshape(-1)[0]) if held else math.nan
+        values["learning_rate"] = number_of(trainer.scope.get(held[0])) if held else math.nan
 
 
 class Histograms(Callback):

@@ -26,6 +26,7 @@ from .arguments import (
     require_loggers,
     require_measures,
     require_one_optimizer,
+    require_own_folders,
     require_test,
 )
 from .batches import Batches
@@ -139,6 +140,7 @@ class Trainer:
         require_unit(schedule)
         require_callbacks(callbacks)
         require_loggers(loggers)
+        require_own_folders(callbacks, checkpoints)
         limit = 1 if fast_dev_run else overfit_batches or None
         epochs = 1 if fast_dev_run else int(epochs)
         order = seed if shuffle and limit is None else None
@@ -165,7 +167,8 @@ class Trainer:
                 callback.on_fit_begin(self, columns)
             if self.optimizer is not None:
                 self.optimizer.minimize(self.measures["loss"], self.startup)
-                self.optimizer = None
+                # Mixed precision has changed the types of variables: the copy for testing is made again.
+                self.optimizer = self._test = None
             Loop(self, batches, callbacks, loggers, Progress(progress), schedule, checkpoints is not self.checkpoints).run(epochs)
         return self.history
 

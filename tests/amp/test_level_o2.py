@@ -121,3 +121,63 @@ def test_wrong_input_changes_nothing():
     with pytest.raises(pm.ProgramError, match="without gradients"):
         pm.amp.decorate(pm.optimizer.SGD(0.1), level="O2").minimize(loss)
     assert pm.default_main_program().global_block().var("weight").dtype == "float32"
+
+
+@pytest.mark.parametrize("parameters", [None, ["weight"], [MASTER]])
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_averages_are_of_the_masters_wherever_they_are(parameters, is_inside):
+    """Inside of the decorated optimizer and around it, as fit(averaging=...) puts them."""
+
+    def averaged(optimizer):
+        return pm.optimizer.ParameterAverage(optimizer, pm.averaging.Uniform(), parameters=parameters)
+
+    if is_inside:
+        average = averaged(pm.optimizer.Adam(0.02))
+        loss, _, exe = started(pm.amp.decorate(average, level="O2"))
+    else:
+        average = averaged(pm.amp.decorate(pm.optimizer.Adam(0.02), level="O2"))
+        loss, _, exe = started(average)
+    masters = []
+    for _ in range(5):
+        exe.run(feed=FEED, fetch_list=[loss])
+        masters.append(pm.global_scope().get(MASTER))
+    assert 0 < average.statistics().distance < 0.2
+    with average.apply(exe):
+        found = pm.global_scope().get("weight")
+    near = numbers_of(bits_of(np.mean(masters, axis=0, dtype="float64").astype("float32")))
+    np.testing.assert_allclose(numbers_of(found), near, rtol=2**-7)
+    assert np.mean(numbers_of(found) == near) > 0.95
+    np.testing.assert_array_equal(pm.global_scope().get("weight"), bits_of(masters[-1]))
+
+
+def test_wrappers_that_would_work_on_16_bits_are_refused():
+    decorated = pm.amp.decorate(pm.optimizer.SGD(0.1), level="O2")
+    for make, words in (
+        (lambda: pm.optimizer.Lookahead(decorated), "Lookahead writes averages to parameters.*take level O1"),
+        (lambda: pm.optimizer.ScheduleFree(decorated), "ScheduleFree writes averages to parameters.*take level O1"),
+        (lambda: pm.optimizer.GradientMerge(decorated, 2), "gradients of 16 bits: give the GradientMerge to decorate"),
+    ):
+        with pytest.raises(pm.ProgramError, match=words):
+            make()
+
+
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_averages_that_keep_parameters_are_refused(is_inside):
+    loss, before = network(), str(pm.default_main_program())
+    optimizer = pm.optimizer.SGD(0.1)
+    if is_inside:
+        optimizer = pm.amp.decorate(pm.optimizer.ParameterAverage(optimizer, pm.averaging.Latest(3)), level="O2")
+    else:
+        optimizer = pm.optimizer.ParameterAverage(pm.amp.decorate(optimizer, level="O2"), pm.averaging.Latest(3))
+    with pytest.raises(pm.ProgramError, match=r"Latest\(3\): '.*' is bfloat16, which only Uniform\(\)"):
+        optimizer.minimize(loss)
+    assert str(pm.default_main_program()) == before
+
+
+@pytest.mark.parametrize("averaging", [None, pm.averaging.Uniform()])
+def test_fit_validates_with_parameters_of_16_bits(averaging):
+    loss = network()
+    trainer = pm.Trainer(loss, pm.amp.decorate(pm.optimizer.Adam(0.02), level="O2"), averaging=averaging)
+    row = trainer.fit(FEED, epochs=2, batch_size=16, validation=FEED, progress=False).last
+    assert row["val_loss"] == pytest.approx(row["loss"], abs=0.3)
+    assert ("averaged_val_loss" in row) == (averaging is not None)

@@ -38,3 +38,22 @@ def test_training_follows_float32(optimizer, level, dtype):
     narrow = losses(pm.amp.decorate(OPTIMIZERS[optimizer](), dtype=dtype, level=level, **DTYPES[dtype]))
     assert narrow != wide
     assert narrow == pytest.approx(wide, rel=0.03 if dtype == "bfloat16" else 0.005)
+
+
+@pytest.mark.parametrize("level", ["O1", "O2"])
+def test_functions_of_a_parameter_get_that_of_the_network(level):
+    """Not its master, whose name is not the one that was given."""
+    seen = []
+
+    def named(parameter):
+        seen.append(getattr(parameter, "name", parameter))
+        return 1.0
+
+    for optimizer in (
+        pm.optimizer.AdamW(0.1, apply_decay_param_fun=named, lr_ratio=named),
+        pm.optimizer.Lamb(0.1, exclude_from_weight_decay_fn=named),
+    ):
+        with pm.program_guard(pm.Program(), pm.Program()):
+            loss = layers.mean(layers.fc(layers.data("x", [-1, 6]), 2, param_attr="w", bias_attr="b"))
+            pm.amp.decorate(optimizer, level=level).minimize(loss)
+    assert set(seen) == {"w", "b"}

@@ -266,3 +266,13 @@ def test_no_name_is_exchanged_twice():
         with pytest.raises(pm.OpError, match="is named twice"):
             scope.exchange(pairs)
     assert [scope.get(name)[0] for name in "abc"] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("parameters", ["fc_0.w_0", ["fc_0.w_0", "fc_0.w_0"], iter(["fc_0.w_0"])])
+def test_one_parameter_is_named_alone_or_twice(parameters):
+    model = averaged_model(Uniform(), parameters=parameters)
+    train(model, 3)
+    raw = model.values()
+    averages = applied(model)
+    assert_same_bits(model.values(), raw)
+    assert [name for name in raw if raw[name].tobytes() != averages[name].tobytes()] == ["fc_0.w_0"]

@@ -240,3 +240,24 @@ def test_what_is_refused():
     with pytest.raises(pm.ProgramError, match="has no variable 'other"):
         net.average.reestimate_batch_norm(net.exe, other, [{"x": feed(0)["x"]}], net.scope)
     assert_same_bits({name: net.averages()[name] for name in before}, before)
+
+
+def test_a_frozen_layer_keeps_its_statistics():
+    """Training reads them (is_test), and the program for testing does not tell it from the others."""
+    main, startup, scope, exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
+    average = ParameterAverage(O.SGD(0.1), Uniform())
+    with pm.program_guard(main, startup):
+        x = pm.layers.data("x", [-1, 4], dtype="float64")
+        frozen = pm.layers.batch_norm(pm.layers.fc(x, 3), is_test=True, moving_mean_name="frozen")
+        out = pm.layers.batch_norm(pm.layers.fc(frozen, 3), moving_mean_name="moving")
+        average.minimize(pm.layers.mean(pm.layers.square(pm.layers.fc(out, 2))))
+    exe.run(startup, scope=scope)
+    data = [{"x": feed(number)["x"]} for number in range(4)]
+    for batch in data:
+        exe.run(main, batch, scope=scope)
+    for program in (main, main.clone(for_test=True)):
+        average.reestimate_batch_norm(exe, program, data, scope)
+        before = {name: scope.get(name) for name in ("frozen", "moving")}
+        with average.apply(exe, scope):
+            assert scope.get("frozen").tobytes() == before["frozen"].tobytes()
+            assert scope.get("moving").tobytes() != before["moving"].tobytes()

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import paddle_mini as pm
 from averaged_models import LAZY
 from averages_by_definition import expected
+from bfloat16 import numbers_of
 from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Uniform, Window
 from paddle_mini.optimizer import ParameterAverage
 from thorough import some
@@ -218,3 +219,13 @@ def test_a_row_that_is_not_finite_is_refused_before_it_enters_an_average():
         model.step([2])
     assert all(np.isfinite(model.scope.get(name)).all() for name in kept)
     assert all(model.scope.get(name).tobytes() == value.tobytes() for name, value in kept.items())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_tables_of_16_bits_have_dense_averages(dtype):
+    """Their averages are float32."""
+    model = Lookup(O.SGD(0.3), Uniform(), dtype).walk(6)
+    assert not is_lazy(model)
+    numbers = numbers_of if dtype == "bfloat16" else np.asarray
+    tables = np.array([numbers(table) for table in model.history], "float64")
+    np.testing.assert_allclose(numbers(model.value()), tables.mean(0), rtol=2**-8, atol=1e-4)

@@ -250,6 +250,7 @@ def test_what_is_refused():
     for error, words, wrong in (
         (pm.ShapeError, "feed 'x' has 11 rows, which 2 replicas can't share evenly", {**feed, "x": feed["x"][:11]}),
         (pm.ShapeError, "feed 'x' has sequences", {**feed, "x": pm.LoDTensor(feed["x"], [[0, 6, 12]])}),
+        (pm.ShapeError, r"feed 'x' has shape \[\]", {**feed, "x": np.float64(3)}),
         (pm.ProgramError, "feed 'z' is not a variable", {**feed, "z": feed["x"]}),
         (pm.ProgramError, "feed is of type list", [feed]),
         (pm.ShapeError, "an array of float32, the program wants float64", {**feed, "x": feed["x"].astype("float32")}),

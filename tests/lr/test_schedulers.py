@@ -189,3 +189,22 @@ def test_refusals(make, words):
 
 def test_every_real_number_is_a_rate():
     assert lr.StepDecay(Fraction(1, 2), np.int64(3))() == 0.5
+
+
+@pytest.mark.parametrize("wrong", [math.nan, None, KeyboardInterrupt])
+def test_a_step_that_fails_is_not_taken(wrong):
+    rates = {0: 0.5, 1: 0.25, 2: wrong}
+
+    def factor(step):
+        if rates[step] is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return rates[step]
+
+    schedule = lr.LambdaDecay(1.0, factor)
+    schedule.step()
+    with pytest.raises((pm.ProgramError, KeyboardInterrupt, TypeError)):
+        schedule.step()
+    assert schedule.state_dict() == {"last_epoch": 1, "last_lr": 0.25}
+    rates[2] = 0.125
+    schedule.step()
+    assert (schedule(), schedule.last_epoch) == (0.125, 2)

@@ -238,3 +238,39 @@ def test_the_documents_program_runs():
     names = {}
     exec(program, names)
     assert names["again"].updates == 1 and names["averaged"].shape == (1000, 64)
+
+
+def test_arguments_that_ctypes_would_change_are_refused():
+    native = library("SGD", values(), averaging=[{"scheme": "uniform"}])
+    before = native.state()
+    for call, words in (
+        (lambda: native.set_pass(2**64), "the pass is 18446744073709551616, it must be an integer, at least 0 and below"),
+        (lambda: native.set_pass(1.7), "the pass is 1.7"),
+        (lambda: native.average(2**64), "which is 18446744073709551616"),
+        (lambda: native.set_learning_rate("fast"), "the learning rate is 'fast', it must be a number"),
+        (lambda: native.set_learning_rate(True), "the learning rate is True"),
+        (lambda: native.apply_delta(values(), None), "scale is None, it must be a number"),
+        (lambda: library("SGD", values(), state="abc"), "state is 'abc', it must be bytes"),
+        (lambda: library("SGD", values(), state=np.zeros(3)), "state is array"),
+    ):
+        with pytest.raises(pm.ProgramError, match=words):
+            call()
+    with pytest.raises(pm.ShapeError, match="count is 36, the parameter has 35 elements"):
+        native.average_part(0, 0, 36)
+    assert native.state() == before
+    for kind in (bytearray, memoryview):
+        assert library("SGD", values(seed=5), state=kind(before), averaging=[{"scheme": "uniform"}]).state() == before
+    with native.snapshot() as snapshot:
+        for size in (0, -1, 0.5):
+            with pytest.raises(pm.ProgramError, match="the size of a piece is"):
+                next(snapshot.pieces(size))
+        assert b"".join(map(bytes, snapshot.pieces(100))) == before
+
+
+def test_a_copy_leaves_late_decay_as_it_is():
+    """Decay that is applied earlier is rounded in another place."""
+    first = library("SGD", values(), l2_rate=0.1)
+    first.update_rows([0, 3], np.ones((2, 5), "float32"))
+    first.update_rows([3], np.ones((1, 5), "float32"))
+    before = first.state()
+    assert copy.deepcopy(first).state() == first.state() == before

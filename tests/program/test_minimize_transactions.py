@@ -44,6 +44,8 @@ WRAPPERS = {
     "ParameterAverage": lambda o: O.ParameterAverage(o, window_size=10),
     "rate": lambda o: O.ParameterAverage(O.LossScaling(O.GradientMerge(o, 2)), [pm.averaging.Uniform(), pm.averaging.Latest(3)]),
     "AveragedSGD": lambda o: O.AveragedSGD(0.1),
+    "level O1": lambda o: O.ParameterAverage(pm.amp.decorate(o), window_size=3),
+    "level O2": lambda o: pm.amp.decorate(O.GradientMerge(o, 2), level="O2", dtype="float16"),
     "ReplicaMean": lambda o: O.ParameterAverage(ReplicaMean(o, 2), window_size=3),
 }
 ALL = {

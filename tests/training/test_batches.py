@@ -273,3 +273,22 @@ def test_validation_without_the_loss():
     without = pm.Trainer(of.measures["loss"], pm.optimizer.SGD(0.1), startup=of.startup, test=test.prune(["x"], [predicted]))
     with pytest.raises(pm.ProgramError, match="validation: the test program does not have 'loss', 'mean_0.tmp_0'"):
         fit(without, DATA, validation=DATA)
+
+
+def test_values_of_bfloat16_are_numbers():
+    """Losses, metrics and rates; runs give bfloat16 as its bits."""
+    x = pm.layers.data("x", [-1, 1], "bfloat16")
+    loss = pm.layers.mean(pm.layers.fc(x, 1, param_attr=pm.initializer.Constant(2.0), bias_attr=False))
+    data = {"x": np.full((4, 1), 0x3F80, "uint16")}  # ones
+    history = pm.fit(
+        loss,
+        data,
+        pm.optimizer.SGD(0.5),
+        validation=data,
+        metrics={"twice": loss * 2.0},
+        callbacks=[pm.training.LearningRateLogger()],
+        progress=False,
+    )
+    assert history.last == {
+        "epoch": 1, "step": 1, "loss": 2.0, "twice": 4.0, "val_loss": 1.5, "val_twice": 3.0, "learning_rate": 0.5,
+    }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import paddle_mini as pm
@@ -218,3 +219,27 @@ def test_arguments_of_histograms():
         pm.training.Histograms(Recorder(), every=0)
     with pytest.raises(pm.ProgramError, match="has no log_histograms; give it a TensorBoardLogger"):
         pm.training.Histograms(pm.loggers.CSVLogger)
+
+
+def test_a_folder_of_checkpoints_has_one_user(tmp_path):
+    """A manager removes the older checkpoints of its folder, also those that another one has saved."""
+    of, best = trainer(), pm.training.BestCheckpoint
+    (tmp_path / "link").symlink_to(tmp_path)
+    for callbacks, checkpoints in (
+        ([best(tmp_path, "loss")], tmp_path),
+        ([best(tmp_path / "link", "loss")], str(tmp_path)),
+        ([best(tmp_path, "loss")], pm.io.CheckpointManager(tmp_path)),
+        ([best(tmp_path, "loss"), best(str(tmp_path), "accuracy", "max")], None),
+    ):
+        with pytest.raises(pm.ProgramError, match=r"and BestCheckpoint\('.*'\) save into the same folder .* a folder of its own"):
+            fit(of, *callbacks, checkpoints=checkpoints)
+    assert not of.scope.names() and [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_the_rate_is_the_optimizers_where_each_parameter_has_a_factor():
+    x = pm.layers.data("x", [-1, 2])
+    attr = pm.ParamAttr(learning_rate=0.5)
+    loss = pm.layers.mean(pm.layers.fc(x, 1, param_attr=attr, bias_attr=attr))
+    data = {"x": np.ones((4, 2), "float32")}
+    history = pm.fit(loss, data, pm.optimizer.SGD(0.25), callbacks=[pm.training.LearningRateLogger()], progress=False)
+    assert history["learning_rate"] == [0.25]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from bfloat16 import numbers_of
 from training_model import BATCH, ROWS, arrays, everything, network, trainer
 
 STEPS = ROWS // BATCH
@@ -202,3 +203,28 @@ def test_batches_of_evaluate_begin_at_the_first_one_after_training():
 
 def test_integers_of_numpy_are_counts():
     assert len(fit(trainer(), np.int64(2), batch_size=np.int32(BATCH))) == 2
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda o: pm.optimizer.ParameterAverage(o, [pm.averaging.Uniform(), pm.averaging.BiasCorrected()]),
+        pm.optimizer.Lookahead,
+        pm.optimizer.ScheduleFree,
+        lambda o: pm.optimizer.ParameterAverage(pm.amp.decorate(o, level="O2"), pm.averaging.Uniform()),
+        lambda o: pm.amp.decorate(o, level="O2", dtype="float16"),
+    ],
+)
+def test_loaded_parameters_stay_with_what_is_made_from_them(around):
+    """The startup program makes averages and masters from initial parameters, which must not take the place of loaded ones."""
+    of = trainer(around(pm.optimizer.SGD(0.0)), initialize=False)
+    loaded = np.random.default_rng(5).integers(-8, 8, (6, 8)).astype("float32") / 8  # exact in 16 bits
+    of.scope.set("fc_0.w_0", loaded)
+    of.fit(arrays(), progress=False)
+    kept = of.scope.info("fc_0.w_0")["dtype"]
+    found = of.scope.get("fc_0.w_0")
+    np.testing.assert_array_equal(numbers_of(found) if kept == "bfloat16" else found, loaded)
+    if of.average is not None:
+        with of.average.apply(of.exe, of.scope):
+            found = of.scope.get("fc_0.w_0")
+        np.testing.assert_array_equal(numbers_of(found) if kept == "bfloat16" else found, loaded)
