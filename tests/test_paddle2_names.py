@@ -1,6 +1,7 @@
 """Names of PaddlePaddle 2.x: accepted where they mean the same, and answered with the right name where they do not; names of
 PyTorch and Keras are answered."""
 
+import copy
 import inspect
 import pickle
 import re
@@ -171,3 +172,10 @@ def test_a_module_with_the_name_of_a_function_is_pickled_by_name():
     assert pickle.loads(pickle.dumps(pm.layers.linear)) is pm.layers.linear
     with pytest.raises(TypeError, match=r"here: layers.fc\(x, size\)"):
         pm.layers.linear(3)
+
+
+def test_modules_of_paddlepaddle_2_are_copied_and_pickled():
+    for module in (pm.static, pm.static.nn, pm.nn.functional):
+        for other in (pickle.loads(pickle.dumps(module)), copy.copy(module), copy.deepcopy(module)):
+            assert repr(other) == repr(module)
+    assert pickle.loads(pickle.dumps(pm.static)).nn.fc is L.fc
