@@ -9,11 +9,10 @@ import numpy as np
 
 from .._core import ProgramError, Scope, ShapeError, printable
 from ..dtypes import FLOAT_NAMES
-from ..feeds import bfloat16_values
+from ..feeds import bfloat16_bits, bfloat16_values, element_type
 from ..io.model import prefix_of, read_program
 from ..io.parameters import load_parameters, parameter_names
 from ..io.state import load_state
-from ..io.values import element_type
 from ..program import Program
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, np.ndarray]]
@@ -60,7 +59,7 @@ class WeightedSum:
         for name in sorted(self._facts):
             total, (dtype, _) = self._sums.pop(name), self._facts[name]
             if dtype == "bfloat16":
-                total = _bits_of_bfloat16(total)
+                total = bfloat16_bits(total)
             elif dtype in FLOAT_NAMES:
                 with np.errstate(over="ignore"):
                     total = total.astype(dtype)
@@ -128,14 +127,3 @@ def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[
     names: list[str] = sorted(state)
     for name in names:
         yield name, state.pop(name)
-
-
-def _bits_of_bfloat16(values: np.ndarray) -> np.ndarray:
-    """Rounded to the nearest, ties to even. float32 in between is rounded to odd, so that nothing is rounded twice
-    (Boldo and Melquiond 2008)."""
-    with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
-    inexact = single != values
-    toward_zero = np.where(np.abs(single) > np.abs(values), np.nextafter(single, np.float32(0)), single)
-    bits = toward_zero.astype(np.float32).view(np.uint32) | inexact
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)

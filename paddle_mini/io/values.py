@@ -9,14 +9,10 @@ import numpy as np
 
 from .. import dtypes
 from .._core import Error, ProgramError, Scope, ShapeError, printable
+from ..feeds import element_type
 from ..program import Program
 
 Lod = list[list[int]]
-
-
-def element_type(dtype: Any) -> str:
-    """ "float32" for np.dtype("float32"); the bits of bfloat16 are uint16 in NumPy."""
-    return "bfloat16" if dtype == np.uint16 else str(dtype.name)
 
 
 @contextmanager

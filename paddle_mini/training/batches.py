@@ -218,11 +218,11 @@ def fitted(where: str, var: Variable, value: Any, any_rows: bool = False) -> Any
     loses more than digits, or another shape; dimensions of 1 after the first may be missing or additional."""
     if isinstance(value, LoDTensor):
         return value
-    if type(value) is np.ndarray and value.dtype == var.dtype and not any_rows and _fits(value.shape, var.shape):
+    if type(value) is np.ndarray and value.dtype == numpy_dtype(var.dtype) and not any_rows and _fits(value.shape, var.shape):
         return value
     name = printable(var.name)
     array = as_array(value, f"{where}: '{name}'", bits=var.dtype == "bfloat16")
-    array = cast(f"{where}: '{name}' is an array of {array.dtype}", array, numpy_dtype(var.dtype))
+    array = cast(f"{where}: '{name}' is an array of {array.dtype}", array, var.dtype)
     wanted = (-1, *var.shape[1:]) if any_rows and var.shape else var.shape
     if _fits(array.shape, wanted):
         return array

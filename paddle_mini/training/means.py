@@ -7,6 +7,7 @@ import numpy as np
 
 from .._core import Scope
 from ..executor import Executor
+from ..feeds import bfloat16_values
 from ..program import Program
 from ..variable import Variable
 from .batches import Batches
@@ -21,7 +22,7 @@ class Means:
 
     def add(self, values: Iterable[np.ndarray], rows: int) -> dict[str, float]:
         """Adds the values of a batch; returns them by name."""
-        found = {name: float(value.reshape(())) for name, value in zip(self.sums, values)}
+        found = {name: float(bfloat16_values(value).reshape(())) for name, value in zip(self.sums, values)}
         for name, value in found.items():
             self.sums[name] += value * rows
         self.rows += rows
