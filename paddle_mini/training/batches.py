@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import ProgramError, ShapeError, as_array, printable
+from ..data.collate import columns_of
 from ..data.feeder import DataFeeder
 from ..data.loader import Loader
 from ..data.reader import opened
@@ -54,7 +55,7 @@ class Batches:
         self._program, self.variables = program, data_variables(program)
         if not self.variables:
             raise ProgramError(f"{what}: the program reads no variable of layers.data")
-        data = _columns(data)
+        data = columns_of(data)
         if isinstance(data, np.ndarray):
             data = (data,)
         if isinstance(data, (Mapping, tuple)):
@@ -136,7 +137,7 @@ class Batches:
     def feed(self, number: int, batch: Any) -> Feed:
         """A batch as a feed; ShapeError with its number and the name of the variable if it does not fit."""
         where = f"batch {number}"
-        named = self._named(_columns(batch), where)
+        named = self._named(columns_of(batch), where)
         return {var.name: fitted(f"{self.what}: {where}", var, named[var.name]) for var in self.variables}
 
     def rows(self, feed: Feed) -> int:
@@ -191,13 +192,6 @@ class Batches:
         if len(set(counts.values())) != 1:
             raise ShapeError(f"{self.what}: the arrays have different numbers of rows: {shown(counts)}")
         return Loader(arrays)
-
-
-def _columns(data: Any) -> Any:
-    """A table's columns as a dict of arrays; anything else as it is."""
-    if hasattr(data, "columns") and hasattr(data, "to_numpy"):
-        return {str(name): data[name].to_numpy() for name in data.columns}
-    return data
 
 
 def _copied(value: Any) -> Any:
