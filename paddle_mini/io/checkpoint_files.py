@@ -25,11 +25,12 @@ from .. import _core, dtypes
 from .._core import OpError, ProgramError, Scope, ShapeError, printable
 from ..errors import shown
 from ..executor import Executor
+from ..feeds import element_type
 from ..program import Program
 from ..scope import raw_name
 from .checkpoint_values import Values
 from .regular_files import open_regular, sync_directory
-from .values import Lod, check_names, element_type, naming, set_values, shape_fits, zeros_of_averages
+from .values import Lod, check_names, naming, set_values, shape_fits, zeros_of_averages
 
 FORMAT = 1
 VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
@@ -129,15 +130,14 @@ def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: list
 
 
 def schedule_states(program: Program) -> dict[str, Any]:
-    """Class and state of the program's learning-rate schedules, by variable; ProgramError for a state that is not
+    """A copy of class and state of the program's learning-rate schedules, by variable; ProgramError for a state that is not
     JSON."""
     schedules: Mapping[str, Any] = program.schedules
     states = {name: {"class": type(rate).__name__, "state": rate.state_dict()} for name, rate in schedules.items()}
     try:
-        json.dumps(states)
+        return dict(json.loads(json.dumps(states)))
     except (TypeError, ValueError) as error:
         raise ProgramError(f"the state of a learning-rate schedule can't be saved: {error}") from None
-    return states
 
 
 def write_checkpoint(folder: str, facts: Mapping[str, Any], values: Values) -> None:
