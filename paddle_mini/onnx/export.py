@@ -12,7 +12,7 @@ from .._core import ProgramError, Scope, printable
 from ..errors import printable_lines
 from ..io.parameters import make_folder, require_values
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..variable import Variable, name_of
 from .tensors import element_number, tensor_proto
 from .writing import GraphWriter
@@ -56,7 +56,7 @@ def export(
         (3, 4)
     """
     _check_arguments(program, feeds, fetches, opset)
-    path, scope = os.fspath(path), global_scope() if scope is None else scope
+    path, scope = os.fspath(path), scope_or_global(scope)
     feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
     pruned = program.clone(for_test=True).prune(feed_names, fetch_names)
     pruned.handle()  # what follows relies on a program that is verified
