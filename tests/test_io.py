@@ -216,6 +216,22 @@ def test_truncated_programs_are_refused(tmp_path, model):
         (lambda m, path: pm.io.save_inference_model(path / "m", ["x"], ["y"]), "give the program"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], ["y"], program=m.main), "'y'"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
+        (
+            lambda m, path: pm.io.save_inference_model(path / "m", [m.x, "x"], [m.logits], scope=m.scope),
+            "feed_vars has 'x' twice",
+        ),
+        (
+            lambda m, path: pm.io.save_inference_model(
+                path / "m", [m.x], [m.logits], scope=m.scope, model_filename="one", params_filename="one"
+            ),
+            "'one' is the name of a parameter's file too",
+        ),
+        (lambda m, path: pm.io.save_program(path / "m", m.main, m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.save(m.main, path / "m", m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.save_parameters(path / "m", m.main, m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.save_vars(None, path / "m", m.main, scope=m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.get_state(m.main, m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.set_state(m.main, pm.io.get_state(m.main, m.scope), m.exe), "scope is of type Executor"),
         (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
         (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),

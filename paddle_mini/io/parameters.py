@@ -8,7 +8,7 @@ from typing import Union
 from .. import _core
 from .._core import OpError, ProgramError, Scope, printable
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from .regular_files import path_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -37,7 +37,7 @@ def save_parameters(path: Path, program: Program, scope: Scope | None = None) ->
         >>> pm.io.save_parameters("linear.pdiparams", pm.default_main_program())
         >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
-    file, names, scope = path_of(path), parameter_names(program), global_scope() if scope is None else scope
+    file, names, scope = path_of(path), parameter_names(program), scope_or_global(scope)
     require_values(names, scope)
     make_folder(os.path.dirname(file))
     _core.save_parameters(scope, file, names)
@@ -80,4 +80,4 @@ def load_parameters(path: Path, program: Program, scope: Scope | None = None, ch
 def load_checked(path: Path, program: Program, scope: Scope | None, checksum: int | None) -> None:
     """load_parameters of a file that has this checksum, unless that is None."""
     names = parameter_names(program)
-    _core.load_parameters(global_scope() if scope is None else scope, path_of(path), program.to_bytes(), names, checksum)
+    _core.load_parameters(scope_or_global(scope), path_of(path), program.to_bytes(), names, checksum)

@@ -10,7 +10,7 @@ from .._core import ProgramError, Scope
 from ..errors import shown
 from ..guards import default_main_program
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..variable import Parameter, Variable, name_of
 from .parameters import Path, make_folder, parameter_names, require_values
 from .regular_files import path_of
@@ -45,7 +45,7 @@ def save_vars(
         >>> pm.io.load_vars(None, "folder", vars=["weight"])
     """
     names = _names(main_program, vars, predicate)
-    scope = global_scope() if scope is None else scope
+    scope = scope_or_global(scope)
     require_values(names, scope)
     files = _files(dirname, names, filename)
     make_folder(path_of(dirname))
@@ -87,7 +87,7 @@ def load_checked_vars(
     dirname: Path, program: Program, names: list[str], filename: str | None, scope: Scope | None, checksum: int | None
 ) -> None:
     """load_vars of files that, one after the other, have this checksum, unless that is None."""
-    scope = global_scope() if scope is None else scope
+    scope = scope_or_global(scope)
     files = _files(dirname, names, filename)
     if filename is not None:
         for path, inside in files.items():

@@ -14,7 +14,7 @@ from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..lr.scheduler import LRScheduler
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..transaction import before_setting
 from ..variable import Parameter, Variable
 from .config import overridden_method
@@ -40,7 +40,7 @@ class Rates:
             raise ProgramError(f"the program computes the learning rate: fetch '{printable(rate.name)}'")
         if isinstance(rate, LRScheduler):
             return rate()
-        where = global_scope() if scope is None else scope
+        where = scope_or_global(scope)
         made = next((var for var in self._rates.values() if var.name in where), None)
         return rate if made is None else float(where.get(made.name))
 
@@ -54,7 +54,7 @@ class Rates:
         rate = finite("set_lr", value, low=0.0)
         if isinstance(self.learning_rate, (Variable, LRScheduler)):
             raise ProgramError(f"set_lr: the learning rate is {type(self.learning_rate).__name__}, which computes it")
-        where = global_scope() if scope is None else scope
+        where = scope_or_global(scope)
         for var in self._rates.values():
             if var.name not in where:
                 raise OpError(f"set_lr: '{printable(var.name)}' has no value in the scope; run the startup program first")
