@@ -56,9 +56,10 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
         return array
     wanted = element_type(dtype)
     try:
-        return cast(f"feed '{printable(name)}' is {short(value)}", np.asarray(value), wanted)
-    except (ValueError, TypeError, OverflowError) as error:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of a list of tensors with gradients
         raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}") from None
+    return cast(f"feed '{printable(name)}' is {short(value)}", array, wanted)
 
 
 def _other_type(name: str, value: Any, dtype: np.dtype, wanted: str) -> str:

@@ -60,6 +60,7 @@ def test_arguments_of_optimizers():
         (lambda x: pm.optimizer.SGD(multi_precision=True), "no argument 'multi_precision'; optimizers change"),
         (lambda x: pm.optimizer.SGD(0.1, momentum=0.9), r"^SGD\(\) has no argument 'momentum'; .* optimizer.Momentum\("),
         (lambda x: pm.optimizer.SGD(0.1, nesterov=True), "use_nesterov=True"),
+        (lambda x: L.scale(x, 2.0), r"^scale\(\): too many positional arguments; by position it takes x, by name .*scale=, "),
         (lambda x: pm.optimizer.SGD(lr=0.1), r"^SGD\(\) has no argument 'lr'; optimizers take learning_rate"),
         (lambda x: pm.optimizer.Adam(0.1, betas=(0.9, 0.99)), "takes beta1 and beta2"),
         (lambda x: pm.optimizer.Adam(0.1, clipnorm=1.0), r"grad_clip=clip.GradientClipByNorm\(norm\)"),

@@ -97,7 +97,7 @@ def _stacked(var: Variable | _Declaration, values: list[Any]) -> np.ndarray:
     try:
         array = np.array([np.reshape(value, dims) for value in values] if known else values)
         array = cast(f"DataFeeder: values of '{printable(var.name)}' are {array.dtype}", array, var.dtype)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of tensors with gradients
         raise ShapeError(
             f"DataFeeder: values of '{printable(var.name)}' don't make an array of {len(values)} × {dims}: {error}"
         ) from None

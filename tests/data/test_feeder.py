@@ -76,6 +76,18 @@ def test_numbers_for_bfloat16():
         feeder.feed([((1, 1e39),)])
 
 
+def test_tensors_that_are_no_arrays():
+    class NeedsGradient:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("use detach()")
+
+    feeder = DataFeeder([pm.layers.data("x", [-1], "float32")])
+    with pytest.raises(pm.ShapeError, match=r"values of 'x' don't make an array of 1 × \[\]: use detach"):
+        feeder.feed([(NeedsGradient(),)])
+    with pytest.raises(pm.ShapeError, match="feed 'x' is .*, which is not an array of float32: use detach"):
+        pm.Executor().run(feed={"x": [NeedsGradient()]})
+
+
 def test_lists_that_are_no_lists_of_variables():
     with pytest.raises(pm.ProgramError, match="must be a list of at least one Variable"):
         DataFeeder([])
