@@ -234,6 +234,11 @@ def test_truncated_programs_are_refused(tmp_path, model):
         (lambda m, path: pm.io.set_state(m.main, pm.io.get_state(m.main, m.scope), m.exe), "scope is of type Executor"),
         (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
+        (
+            lambda m, path: pm.io.save_inference_model(f"{path}/", [m.x], [m.logits], scope=m.scope),
+            "is not how names of files begin",
+        ),
+        (lambda m, path: pm.io.save(m.main, f"{path}/", m.scope), "is not how names of files begin: give one such as '.*/model'"),
         (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),
         (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
     ],
@@ -286,5 +291,6 @@ def test_the_suffix_may_be_there(tmp_path, model):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.pdiparams", "m.pdmodel"]
     scopes = [pm.Scope(), pm.Scope()]
     program, _, _ = pm.io.load_inference_model(tmp_path / "m.pdmodel", scope=scopes[0])
+    assert pm.Predictor(tmp_path / "m.pdiparams").inputs == [model.x.name]
     assert pm.io.load_program(str(tmp_path / "m.pdmodel"), scopes[1]).to_bytes() == program.to_bytes()
     assert_same_bits(everything(scopes[0]), everything(scopes[1]))

@@ -10,7 +10,7 @@ import numpy as np
 from .._core import ProgramError, Scope, ShapeError, printable
 from ..dtypes import FLOAT_NAMES
 from ..feeds import bfloat16_bits, bfloat16_values, element_type
-from ..io.model import prefix_of, read_program
+from ..io.model import read_program
 from ..io.parameters import load_parameters, parameter_names
 from ..io.state import load_state
 from ..program import Program
@@ -115,7 +115,7 @@ def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[
         return
     path = os.fspath(source)
     if path.endswith(".pdiparams"):
-        program = read_program(prefix_of(path[: -len(".pdiparams")])) if program is None else program
+        program = read_program(path) if program is None else program
         scope = Scope()
         load_parameters(path, program, scope)
         for name in parameter_names(program):

@@ -15,7 +15,7 @@ from ..schemas import defaults
 from ..scope import scope_or_global
 from ..variable import Variable, name_of
 from .parameter_info import parameter_info_file, read_parameter_info
-from .parameters import Path, load_checked, make_folder, parameter_names, require_values
+from .parameters import Path, load_checked, make_folder, parameter_names, require_file_prefix, require_values
 from .regular_files import path_of
 from .variables import load_checked_vars, save_persistables
 
@@ -159,9 +159,10 @@ def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) 
 
 
 def prefix_of(path: Path) -> str:
-    """PREFIX for PREFIX and for PREFIX.pdmodel."""
-    path = path_of(path)
-    return path[: -len(".pdmodel")] if path.endswith(".pdmodel") else path
+    """PREFIX for PREFIX, PREFIX.pdmodel and PREFIX.pdiparams."""
+    text = path_of(path)
+    suffix = next((one for one in (".pdmodel", ".pdiparams") if text.endswith(one)), "")
+    return text.removesuffix(suffix)
 
 
 def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> None:
@@ -178,7 +179,7 @@ def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> 
         >>> pm.io.load_program("model/training").global_block().var("weight").shape
         (8, 4)
     """
-    prefix = prefix_of(prefix)
+    prefix = require_file_prefix(prefix_of(prefix))
     info = parameter_info_file(prefix, program, parameter_names(program))
     _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope, [info])
 

@@ -7,6 +7,7 @@ from typing import Union
 
 from .. import _core
 from .._core import OpError, ProgramError, Scope, printable
+from ..errors import shown
 from ..program import Program
 from ..scope import scope_or_global
 from .regular_files import path_of
@@ -48,6 +49,14 @@ def require_values(names: Iterable[str], scope: Scope) -> None:
     for name in names:
         if name not in scope:
             raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+
+
+def require_file_prefix(prefix: str) -> str:
+    """The prefix; ProgramError if the files' names would have nothing before their suffixes."""
+    if os.path.basename(prefix):
+        return prefix
+    example = os.path.join(prefix, "model")
+    raise ProgramError(f"{shown(prefix)} is not how names of files begin: give one such as {shown(example)}")
 
 
 def make_folder(folder: str) -> None:

@@ -13,7 +13,7 @@ from ..errors import shown
 from ..feeds import element_type
 from ..program import Program
 from ..scope import scope_or_global
-from .parameters import Path, load_parameters, make_folder, parameter_names
+from .parameters import Path, load_parameters, make_folder, parameter_names, require_file_prefix
 from .pickle_writer import state_pieces
 from .regular_files import path_of
 from .safetensors_file import safetensors_bytes
@@ -188,7 +188,7 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
         >>> pm.io.load(pm.default_main_program(), "model/linear")
         ([], [])
     """
-    prefix = state_prefix(prefix)
+    prefix = require_file_prefix(state_prefix(prefix))
     scope = scope_or_global(scope)
     parameters = {parameter.name for parameter in program.all_parameters()}
     with scope.reading():
