@@ -20,6 +20,7 @@ import numpy as np
 
 from .._core import ProgramError, printable
 from ..errors import listed, shown
+from ..renamed import takes_other_names
 from .collate import Collate, Rows, columns_of
 from .feeder import DataFeeder
 from .reader import batch, opened, require_positive, shuffle
@@ -112,6 +113,7 @@ class Loader:
     [[0, 1], [2, 3], [4]]
     """
 
+    @takes_other_names
     def __init__(self, data: Source):
         data = columns_of(data)
         if isinstance(data, (Mapping, tuple)):
