@@ -214,6 +214,7 @@ def test_truncated_programs_are_refused(tmp_path, model):
         (lambda m, path: pm.io.load_parameters(path, m.main), "is not a regular file"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], []), "fetch_vars is empty"),
         (lambda m, path: pm.io.save_inference_model(path / "m", ["x"], ["y"]), "give the program"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", [np.ones(2)], [m.logits]), "feed_vars has array"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], ["y"], program=m.main), "'y'"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
         (
@@ -294,3 +295,23 @@ def test_the_suffix_may_be_there(tmp_path, model):
     assert pm.Predictor(tmp_path / "m.pdiparams").inputs == [model.x.name]
     assert pm.io.load_program(str(tmp_path / "m.pdmodel"), scopes[1]).to_bytes() == program.to_bytes()
     assert_same_bits(everything(scopes[0]), everything(scopes[1]))
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda m, path: pm.io.save_inference_model(path / "m", [m.x], [m.logits], scope=m.scope),
+        lambda m, path: pm.io.save_program(path / "m", m.main, m.scope),
+        lambda m, path: pm.io.save_parameters(path / "m", m.main, m.scope),
+        lambda m, path: pm.io.save_params(None, path / "m", m.main, scope=m.scope),
+        lambda m, path: pm.io.save(m.main, path / "m", m.scope),
+        lambda m, path: pm.onnx.export(m.main, path / "m.onnx", [m.x], [m.logits], m.scope),
+    ],
+)
+@pytest.mark.parametrize("value", [np.ones((6, 7), "float32"), np.ones((6, 5))])
+def test_a_value_that_could_not_be_loaded_is_not_saved(tmp_path, model, save, value):
+    """As after another network's startup program, whose parameters have the same names."""
+    model.scope.set("fc_0.w_0", value)
+    with pytest.raises(pm.ShapeError, match=r"'fc_0.w_0' is \[6, .\] float.., the program declares \[6, 5\] float32"):
+        save(model, tmp_path)
+    assert not any(tmp_path.iterdir())

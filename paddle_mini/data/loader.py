@@ -141,8 +141,9 @@ class Loader:
         return isinstance(self.data, _Once)
 
     def map(self, function: Callable[..., Any], random: bool = False) -> Loader:
-        """function(sample) instead of each sample; after batch() of each batch. random: it is called with a second argument, a
-        numpy.random.Generator that depends on the seed of shuffle(), the epoch and the sample only."""
+        """function(sample) instead of each sample; after batch() of each batch. Rows of arrays are read-only. random: it is
+        called with a second argument, a numpy.random.Generator that depends on the seed of shuffle(), the epoch and the sample
+        only."""
         if not callable(function):
             raise ProgramError(f"Loader.map: {shown(function)} is not a function")
         added = _Map(function, random)

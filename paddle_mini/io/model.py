@@ -13,7 +13,7 @@ from ..operator import Operator
 from ..program import Program
 from ..schemas import defaults
 from ..scope import scope_or_global
-from ..variable import Variable, name_of
+from ..variable import Variable, name_of, names_of
 from .parameter_info import parameter_info_file, read_parameter_info
 from .parameters import Path, load_checked, make_folder, parameter_names, require_file_prefix, require_values
 from .regular_files import path_of
@@ -83,6 +83,7 @@ def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Program | None) 
     for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
         if not isinstance(given, (list, tuple)):
             raise ProgramError(f"save_inference_model: {argument} must be a list, not {type(given).__name__}")
+        names_of(given, f"save_inference_model: {argument}")
     fed = [name_of(var) for var in feed_vars]
     twice = next((name for name in fed if fed.count(name) > 1), None)
     if twice is not None:
@@ -188,7 +189,7 @@ def _save(
     model_path: str, parameters_path: str, program: Program, scope: Scope | None, others: Sequence[tuple[str, bytes | None]] = ()
 ) -> None:
     names, scope = parameter_names(program), scope_or_global(scope)
-    require_values(names, scope)
+    require_values(program, names, scope)
     for path in (model_path, parameters_path):
         make_folder(os.path.dirname(path))
     if names:

@@ -11,6 +11,7 @@ from ..errors import shown
 from ..program import Program
 from ..scope import scope_or_global
 from .regular_files import path_of
+from .values import require_declared
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -39,16 +40,18 @@ def save_parameters(path: Path, program: Program, scope: Scope | None = None) ->
         >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
     file, names, scope = path_of(path), parameter_names(program), scope_or_global(scope)
-    require_values(names, scope)
+    require_values(program, names, scope)
     make_folder(os.path.dirname(file))
     _core.save_parameters(scope, file, names)
 
 
-def require_values(names: Iterable[str], scope: Scope) -> None:
-    """OpError that names the first variable without a value."""
+def require_values(program: Program, names: Iterable[str], scope: Scope) -> None:
+    """OpError that names the first variable without a value, ShapeError for one whose value could not be loaded again."""
     for name in names:
         if name not in scope:
             raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+        info = scope.info(name)
+        require_declared(program, name, info["kind"], info["dtype"], info["shape"])
 
 
 def require_file_prefix(prefix: str) -> str:

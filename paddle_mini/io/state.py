@@ -13,7 +13,7 @@ from ..errors import shown
 from ..feeds import element_type
 from ..program import Program
 from ..scope import scope_or_global
-from .parameters import Path, load_parameters, make_folder, parameter_names, require_file_prefix
+from .parameters import Path, load_parameters, make_folder, parameter_names, require_file_prefix, require_values
 from .pickle_writer import state_pieces
 from .regular_files import path_of
 from .safetensors_file import safetensors_bytes
@@ -191,6 +191,7 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
     prefix = require_file_prefix(state_prefix(prefix))
     scope = scope_or_global(scope)
     parameters = {parameter.name for parameter in program.all_parameters()}
+    require_values(program, parameter_names(program), scope)
     with scope.reading():
         parts: dict[str, dict[str, np.ndarray]] = {prefix + ".pdparams": {}, prefix + ".pdopt": {}}
         for name, array in _state_of(program, scope, copy=False).items():

@@ -60,6 +60,17 @@ def shape_fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
     return len(shape) == len(declared) and all(want in (-1, dim) for want, dim in zip(declared, shape))
 
 
+def require_declared(program: Program, name: str, kind: int, dtype: str, shape: Sequence[int]) -> None:
+    """ShapeError if a value of this kind, element type and shape is not one that the program declares."""
+    var = program.global_block().var(name)
+    if kind != var.kind or dtype != var.dtype or not shape_fits(shape, var.shape):
+        words = {dtypes.SELECTED_ROWS: "selected rows of "}
+        raise ShapeError(
+            f"'{printable(name)}' is {words.get(kind, '')}{list(shape)} {dtype}, "
+            f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}"
+        )
+
+
 def _check(program: Program, name: str, array: Any) -> None:
     var = program.global_block().var(name)
     if var.kind != dtypes.TENSOR:

@@ -44,9 +44,9 @@ def save_vars(
         >>> pm.io.save_vars(None, "folder", vars=["weight"])
         >>> pm.io.load_vars(None, "folder", vars=["weight"])
     """
-    names = _names(main_program, vars, predicate)
-    scope = scope_or_global(scope)
-    require_values(names, scope)
+    program = default_main_program() if main_program is None else main_program
+    names, scope = _names(program, vars, predicate), scope_or_global(scope)
+    require_values(program, names, scope)
     files = _files(dirname, names, filename)
     make_folder(path_of(dirname))
     for path in files:
@@ -179,9 +179,8 @@ def _is_parameter(var: Variable) -> bool:
     return isinstance(var, Parameter)
 
 
-def _names(program: Program | None, vars: Sequence[Variable | str] | None, predicate: Predicate | None) -> list[str]:
+def _names(program: Program, vars: Sequence[Variable | str] | None, predicate: Predicate | None) -> list[str]:
     """In byte order, the order of PaddlePaddle's combined files."""
-    program = default_main_program() if program is None else program
     if vars is not None and not isinstance(vars, (list, tuple)):
         raise ProgramError(f"vars must be a list of variables or names, not {type(vars).__name__}")
     persistable, block = parameter_names(program), program.global_block()

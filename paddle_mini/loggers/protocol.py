@@ -25,7 +25,8 @@ class Logger(Protocol):
     """
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Keeps the figures of a step. A figure is a number, or an array of one element, such as a fetched loss."""
+        """Keeps the figures of a step. A figure is a number, or an array of one element, such as a fetched loss; uint16 are the
+        bits of bfloat16."""
 
     def close(self) -> None:
         """Writes what is not written yet; a second call has no effect."""

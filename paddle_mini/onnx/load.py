@@ -11,6 +11,7 @@ import numpy as np
 from .._core import Error, ProgramError, Scope, as_array, printable
 from ..errors import listed, printable_lines
 from ..feeds import cast
+from ..io.regular_files import path_of
 from ..program import Program
 from ..scope import scope_or_global
 from ..variable import Variable
@@ -45,7 +46,7 @@ def load(
         >>> pm.Executor().run(program, {"x": np.array([[-1, 2]], "float32")}, fetches)[0].tolist()
         [[0.0, 2.0]]
     """
-    path = os.fspath(path)
+    path = path_of(path)
     model = _read(path)
     try:
         program, values, fetches = _program(model, constants or {})
