@@ -24,6 +24,7 @@ ARGUMENTS: tuple[tuple[str, str, str], ...] = (
     ("out_channels", "num_filters", "conv2d conv2d_transpose conv3d conv3d_transpose"),
     ("parameters", "parameter_list", ""),
     ("weight_decay", "regularization", ""),
+    ("path_prefix", "prefix", "save_inference_model load_inference_model"),
 )
 
 # Arguments of PaddlePaddle 2, PyTorch and Keras without one of the same meaning, by function ("": any), with advice.
@@ -48,6 +49,16 @@ DIFFERENT_ARGUMENTS: Mapping[tuple[str, str], str] = {
     ("fit", "verbose"): "it is progress, True or False",
     ("EarlyStopping", "restore_best_weights"): "it is restore_best",
     ("BestCheckpoint", "save_best_only"): "BestCheckpoint saves the best epoch only",
+    ("Loader", "batch_size"): "call a method: Loader(data).batch(32)",
+    ("Loader", "shuffle"): "call a method: Loader(data).shuffle(seed=1)",
+    ("Loader", "num_workers"): "call a method: Loader(data).batch(32).prefetch(4, workers=2)",
+    ("Loader", "drop_last"): "it is an argument of batch: Loader(data).batch(32, drop_last=True)",
+    ("Loader", "collate_fn"): "batch stacks values, or pads them with pad=; .map(function) after it changes batches",
+    ("save_inference_model", "dirname"): "it is prefix; model_filename='__model__' writes a folder of PaddlePaddle 1.x",
+    ("save_inference_model", "feeded_var_names"): "it is feed_vars, a list of variables or names",
+    ("save_inference_model", "target_vars"): "it is fetch_vars",
+    ("save_inference_model", "main_program"): "it is program",
+    ("load_inference_model", "dirname"): "it is prefix, which may be a folder of PaddlePaddle 1.x",
     ("", "lr"): "optimizers take learning_rate",
     ("", "betas"): "the Adam family takes beta1 and beta2",
     ("", "clipnorm"): "optimizers take grad_clip=clip.GradientClipByNorm(norm)",

@@ -256,6 +256,14 @@ class Program:
 
         return summary(self)._repr_html_()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles and deep copies are made without what runs have prepared."""
+        return {**vars(self), "_bytes": None, "_handle": None, "_calls": {}}
+
+    def __copy__(self) -> Program:
+        """A program does not share its blocks."""
+        return self.clone()
+
     def __str__(self) -> str:
         return show.program_text(self)
 

@@ -86,6 +86,10 @@ class OtherNames:
     def __getattr__(self, name: str) -> Any:
         return found(f"{self._path}.{name}")
 
+    def __reduce__(self) -> Any:
+        """A copy asks for names before it has its path."""
+        return type(self), (self._path,)
+
     def __dir__(self) -> list[str]:
         begin = self._path + "."
         return sorted({path[len(begin) :].split(".")[0] for path in (*MODULES, *OBJECTS) if path.startswith(begin)})

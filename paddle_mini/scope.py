@@ -41,14 +41,24 @@ def scope_guard(scope: Scope) -> Iterator[Scope]:
         >>> "weight" in scope, "weight" in pm.global_scope()
         (True, False)
     """
-    if not isinstance(scope, Scope):
-        raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope")
     now = state()
-    before, now.scope = now.scope, scope
+    before, now.scope = now.scope, require_scope(scope)
     try:
         yield scope
     finally:
         now.scope = before
+
+
+def require_scope(scope: Any) -> Scope:
+    """The scope; ProgramError for anything else."""
+    if not isinstance(scope, Scope):
+        raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope")
+    return scope
+
+
+def scope_or_global(scope: Any) -> Scope:
+    """The scope, or the global one for None; ProgramError for anything else, such as the Executor of PaddlePaddle's functions."""
+    return global_scope() if scope is None else require_scope(scope)
 
 
 def raw_name(name: str) -> str:

@@ -1,5 +1,6 @@
 # Functions of samples for tests of Loader: worker processes import them.
 import os
+import threading
 import time
 
 
@@ -26,6 +27,12 @@ def fails_at_seven(sample):
 def dies_at_seven(sample):
     if sample["y"] == 7:
         os._exit(3)
+    return sample
+
+
+def dies_after_seven(sample):
+    if sample["y"] == 7:
+        threading.Timer(0.2, os._exit, [3]).start()
     return sample
 
 

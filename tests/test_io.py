@@ -214,10 +214,32 @@ def test_truncated_programs_are_refused(tmp_path, model):
         (lambda m, path: pm.io.load_parameters(path, m.main), "is not a regular file"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], []), "fetch_vars is empty"),
         (lambda m, path: pm.io.save_inference_model(path / "m", ["x"], ["y"]), "give the program"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", [np.ones(2)], [m.logits]), "feed_vars has array"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], ["y"], program=m.main), "'y'"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
+        (
+            lambda m, path: pm.io.save_inference_model(path / "m", [m.x, "x"], [m.logits], scope=m.scope),
+            "feed_vars has 'x' twice",
+        ),
+        (
+            lambda m, path: pm.io.save_inference_model(
+                path / "m", [m.x], [m.logits], scope=m.scope, model_filename="one", params_filename="one"
+            ),
+            "'one' is the name of a parameter's file too",
+        ),
+        (lambda m, path: pm.io.save_program(path / "m", m.main, m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.save(m.main, path / "m", m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.save_parameters(path / "m", m.main, m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.save_vars(None, path / "m", m.main, scope=m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.get_state(m.main, m.exe), "scope is of type Executor, it must be a Scope"),
+        (lambda m, path: pm.io.set_state(m.main, pm.io.get_state(m.main, m.scope), m.exe), "scope is of type Executor"),
         (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
         (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
+        (
+            lambda m, path: pm.io.save_inference_model(f"{path}/", [m.x], [m.logits], scope=m.scope),
+            "is not how names of files begin",
+        ),
+        (lambda m, path: pm.io.save(m.main, f"{path}/", m.scope), "is not how names of files begin: give one such as '.*/model'"),
         (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),
         (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
     ],
@@ -270,5 +292,26 @@ def test_the_suffix_may_be_there(tmp_path, model):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.pdiparams", "m.pdmodel"]
     scopes = [pm.Scope(), pm.Scope()]
     program, _, _ = pm.io.load_inference_model(tmp_path / "m.pdmodel", scope=scopes[0])
+    assert pm.Predictor(tmp_path / "m.pdiparams").inputs == [model.x.name]
     assert pm.io.load_program(str(tmp_path / "m.pdmodel"), scopes[1]).to_bytes() == program.to_bytes()
     assert_same_bits(everything(scopes[0]), everything(scopes[1]))
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda m, path: pm.io.save_inference_model(path / "m", [m.x], [m.logits], scope=m.scope),
+        lambda m, path: pm.io.save_program(path / "m", m.main, m.scope),
+        lambda m, path: pm.io.save_parameters(path / "m", m.main, m.scope),
+        lambda m, path: pm.io.save_params(None, path / "m", m.main, scope=m.scope),
+        lambda m, path: pm.io.save(m.main, path / "m", m.scope),
+        lambda m, path: pm.onnx.export(m.main, path / "m.onnx", [m.x], [m.logits], m.scope),
+    ],
+)
+@pytest.mark.parametrize("value", [np.ones((6, 7), "float32"), np.ones((6, 5))])
+def test_a_value_that_could_not_be_loaded_is_not_saved(tmp_path, model, save, value):
+    """As after another network's startup program, whose parameters have the same names."""
+    model.scope.set("fc_0.w_0", value)
+    with pytest.raises(pm.ShapeError, match=r"'fc_0.w_0' is \[6, .\] float.., the program declares \[6, 5\] float32"):
+        save(model, tmp_path)
+    assert not any(tmp_path.iterdir())

@@ -1,6 +1,7 @@
 """Names of PaddlePaddle 2.x: accepted where they mean the same, and answered with the right name where they do not; names of
 PyTorch and Keras are answered."""
 
+import copy
 import inspect
 import pickle
 import re
@@ -59,6 +60,9 @@ def test_arguments_of_optimizers():
         (lambda x: pm.optimizer.SGD(multi_precision=True), "no argument 'multi_precision'; optimizers change"),
         (lambda x: pm.optimizer.SGD(0.1, momentum=0.9), r"^SGD\(\) has no argument 'momentum'; .* optimizer.Momentum\("),
         (lambda x: pm.optimizer.SGD(0.1, nesterov=True), "use_nesterov=True"),
+        (lambda x: pm.data.Loader([1], batch_size=2), r"'batch_size'; call a method: Loader\(data\).batch"),
+        (lambda x: pm.io.save_inference_model(dirname="m", target_vars=[x]), "'dirname'; it is prefix"),
+        (lambda x: L.scale(x, 2.0), r"^scale\(\): too many positional arguments; by position it takes x, by name .*scale=, "),
         (lambda x: pm.optimizer.SGD(lr=0.1), r"^SGD\(\) has no argument 'lr'; optimizers take learning_rate"),
         (lambda x: pm.optimizer.Adam(0.1, betas=(0.9, 0.99)), "takes beta1 and beta2"),
         (lambda x: pm.optimizer.Adam(0.1, clipnorm=1.0), r"grad_clip=clip.GradientClipByNorm\(norm\)"),
@@ -80,11 +84,13 @@ def test_every_row_of_the_tables_leads_somewhere():
     for path in paddle2_names.OBJECTS:
         assert renamed.found(path) is not None
         assert not any(path == other for other in paddle2_names.WITHOUT)
+    homes = (L, pm.optimizer, pm.training, pm.data, pm.io)
     for _, name, functions in paddle2_names.ARGUMENTS:
         for function in functions.split():
-            assert name in inspect.signature(getattr(L, function)).parameters, (name, function)
+            one = next(getattr(home, function) for home in homes if hasattr(home, function))
+            assert name in inspect.signature(one).parameters, (name, function)
     for function, other in paddle2_names.DIFFERENT_ARGUMENTS:
-        one = next((getattr(home, function) for home in (L, pm.optimizer, pm.training) if hasattr(home, function)), None)
+        one = next((getattr(home, function) for home in homes if hasattr(home, function)), None)
         assert not function or other not in inspect.signature(one).parameters, (function, other)
 
 
@@ -171,3 +177,10 @@ def test_a_module_with_the_name_of_a_function_is_pickled_by_name():
     assert pickle.loads(pickle.dumps(pm.layers.linear)) is pm.layers.linear
     with pytest.raises(TypeError, match=r"here: layers.fc\(x, size\)"):
         pm.layers.linear(3)
+
+
+def test_modules_of_paddlepaddle_2_are_copied_and_pickled():
+    for module in (pm.static, pm.static.nn, pm.nn.functional):
+        for other in (pickle.loads(pickle.dumps(module)), copy.copy(module), copy.deepcopy(module)):
+            assert repr(other) == repr(module)
+    assert pickle.loads(pickle.dumps(pm.static)).nn.fc is L.fc

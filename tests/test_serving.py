@@ -69,6 +69,20 @@ def test_replies_are_those_of_the_predictor(prefix):
     assert batches < len(requests)
 
 
+def test_numbers_that_json_lacks_are_null(tmp_path):
+    x = pm.layers.data("x", [-1, 2])
+    y, z = pm.layers.log(x), pm.layers.cast(x, "bfloat16")
+    pm.io.save_inference_model(tmp_path / "model", [x], [y, z])
+
+    async def use(client, model):
+        async with client.post("/predict", json={"inputs": {"x": [[0, 1]]}}) as reply:
+            return reply.status, await reply.text()
+
+    status, text = serve(str(tmp_path / "model"), use)
+    outputs = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))["outputs"]
+    assert status == 200 and outputs == {y.name: [[None, 0.0]], z.name: [[0.0, 1.0]]}
+
+
 WRONG = [
     [],
     {},

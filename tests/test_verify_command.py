@@ -17,16 +17,20 @@ def files(tmp_path):
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)
     pm.io.save_inference_model(tmp_path / "old", [model.x], [model.logits], scope=model.scope, model_filename="__model__")
+    one_file = {"model_filename": "__model__", "params_filename": "weights"}
+    pm.io.save_inference_model(tmp_path / "one", [model.x], [model.logits], scope=model.scope, **one_file)
     pm.io.CheckpointManager(tmp_path / "run").save(3, model.main, model.exe, model.scope)
-    for suffix in ("pdparams", "safetensors"):
+    for suffix in ("pdparams", "safetensors", "other"):
         pm.io.save_state(tmp_path / f"s.{suffix}", {"w": np.ones(3)})
+    (tmp_path / "renamed").write_bytes((tmp_path / "m.pdmodel").read_bytes())
     (tmp_path / "plain.pdmodel").write_bytes(model.main.to_bytes())
     pm.io.save_parameters(tmp_path / "plain.pdiparams", model.main, model.scope)
     (tmp_path / "plain.w").write_bytes(_core.tensor_bytes(np.ones(3), []))
     return tmp_path
 
 
-PROTECTED = ["m.pdmodel", "m.pdiparams", "old", "old/__model__", "run/checkpoint-000001-step-3", "s.pdparams", "s.safetensors"]
+PROTECTED = ["m.pdmodel", "m.pdiparams", "old", "old/__model__", "one", "run/checkpoint-000001-step-3"]
+PROTECTED += ["s.pdparams", "s.safetensors", "s.other", "renamed"]
 PLAIN = ["plain.pdmodel", "plain.pdiparams", "plain.w"]
 
 
@@ -45,7 +49,7 @@ def test_files_without_a_checksum_are_told(files, capsys, name):
 @pytest.mark.parametrize("name", PROTECTED)
 def test_damaged_files(files, capsys, name):
     path = files / name
-    inside = {"old": "fc_0.w_0", "run/checkpoint-000001-step-3": "variables.pdiparams"}
+    inside = {"old": "fc_0.w_0", "one": "weights", "run/checkpoint-000001-step-3": "variables.pdiparams"}
     file = path / inside[name] if name in inside else path
     data = bytearray(file.read_bytes())
     data[-1] ^= 4

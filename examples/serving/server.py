@@ -1,8 +1,8 @@
 # Serves a saved model over HTTP, in batches: python server.py PREFIX [--port 8080] [--calls 2] [--rows 32] [--wait-ms 2]
 """POST /predict takes {"inputs": {name: rows}} and returns {"outputs": {name: rows}}; a row of an input of sequences is a list
-of any length. GET /model describes both, GET /health returns "ok". Requests that arrive together run as one batch; each gets
-its rows of the outputs. A wrong request gets status 400 and a message, one that finds the queue full 503. Needs aiohttp: pip
-install paddle_mini[serving]."""
+of any length, and NaN and infinities are null. GET /model describes both, GET /health returns "ok". Requests that arrive
+together run as one batch; each gets its rows of the outputs. A wrong request gets status 400 and a message, one that finds the
+queue full 503. Needs aiohttp: pip install paddle_mini[serving]."""
 
 import argparse
 import asyncio
@@ -41,6 +41,14 @@ def joined(values):
         return array
     lengths = [np.concatenate([np.diff(value.lod[i]) for value in values]) for i in range(len(values[0].lod))]
     return pm.LoDTensor(array, [[0, *np.cumsum(level).tolist()] for level in lengths])
+
+
+def json_values(array):
+    """Nested lists of numbers. JSON has neither NaN nor infinities: they are null. NumPy lacks bfloat16: its arrays are bits."""
+    if array.dtype == np.uint16:
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    finite = np.isfinite(array)
+    return array.tolist() if finite.all() else np.where(finite, array, None).tolist()
 
 
 class Batcher:
@@ -147,7 +155,7 @@ class Model:
         except (pm.Error, ValueError) as error:
             return web.json_response({"error": str(error)}, status=400)
         named = zip(self.predictor.outputs, outputs)
-        return web.json_response({"outputs": {name: value.tolist() for name, value in named}})
+        return web.json_response({"outputs": {name: json_values(value) for name, value in named}})
 
     def _request(self, body):
         """ValueError if it is not one."""

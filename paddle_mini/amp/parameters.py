@@ -8,7 +8,7 @@ from ..guards import default_main_program
 from ..io.parameters import parameter_names
 from ..io.values import set_values
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 
 
 def cast_parameters(program: Program | None = None, scope: Scope | None = None) -> list[str]:
@@ -26,7 +26,7 @@ def cast_parameters(program: Program | None = None, scope: Scope | None = None) 
         (['weight'], 'bfloat16')
     """
     program = default_main_program() if program is None else program
-    scope = global_scope() if scope is None else scope
+    scope = scope_or_global(scope)
     variables = program.global_block().vars
     names = [
         name

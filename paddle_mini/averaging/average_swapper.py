@@ -11,7 +11,7 @@ from ..errors import shown
 from ..executor import Executor
 from ..program import Program
 from ..roles import device_guard
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..variable import Variable
 from .averaged_parameter import AveragedParameter
 from .running import AddOp, RunningAverage
@@ -42,7 +42,7 @@ class AverageSwapper:
     def apply(self, exe: Executor, scope: Scope | None, scheme: Scheme | None, need_restore: bool) -> SwappedValues:
         if not isinstance(exe, Executor):
             raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
-        scope = global_scope() if scope is None else scope
+        scope = scope_or_global(scope)
         average = self.of(scheme)
         with Claim(scope, [member.exchange for member in average.members]) as claim:
             exe.run(self._aside(average), scope=scope)
@@ -52,19 +52,19 @@ class AverageSwapper:
 
     def restore(self, scope: Scope | None) -> None:
         """Restores all raw values or none, also when interrupted."""
-        scope = global_scope() if scope is None else scope
+        scope = scope_or_global(scope)
         scope.restore([member.exchange for member in self._members()])
 
     def statistics(self, scope: Scope | None, scheme: Scheme | None) -> Statistics:
         """See ParameterAverage.statistics."""
-        scope, average = global_scope() if scope is None else scope, self.of(scheme)
+        scope, average = scope_or_global(scope), self.of(scheme)
         with Claim(scope, [member.exchange for member in average.members]):
             Executor().run(self._aside(average), scope=scope)
             return statistics(average, scope, lambda member: scope.get(member.pending))
 
     def rebind(self, scope: Scope | None, scheme: Scheme | None, values: dict[str, np.ndarray]) -> None:
         """Sets the values of variables other than parameters while averages are swapped in."""
-        scope, average = global_scope() if scope is None else scope, self.of(scheme)
+        scope, average = scope_or_global(scope), self.of(scheme)
         held = {member.parameter.name: member for member in average.members}
         buffers = [self.main.global_block().var(name) for name in values]  # refuses an unknown name before anything changes
         for buffer, (name, value) in zip(buffers, values.items()):

@@ -9,11 +9,10 @@ import numpy as np
 
 from .._core import ProgramError, Scope, ShapeError, printable
 from ..dtypes import FLOAT_NAMES
-from ..feeds import bfloat16_values, bits_of_bfloat16
-from ..io.model import prefix_of, read_program
+from ..feeds import bfloat16_bits, bfloat16_values, element_type
+from ..io.model import read_program
 from ..io.parameters import load_parameters, parameter_names
 from ..io.state import load_state
-from ..io.values import element_type
 from ..program import Program
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, np.ndarray]]
@@ -60,7 +59,7 @@ class WeightedSum:
         for name in sorted(self._facts):
             total, (dtype, _) = self._sums.pop(name), self._facts[name]
             if dtype == "bfloat16":
-                total = bits_of_bfloat16(total)
+                total = bfloat16_bits(total)
             elif dtype in FLOAT_NAMES:
                 with np.errstate(over="ignore"):
                     total = total.astype(dtype)
@@ -116,7 +115,7 @@ def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[
         return
     path = os.fspath(source)
     if path.endswith(".pdiparams"):
-        program = read_program(prefix_of(path[: -len(".pdiparams")])) if program is None else program
+        program = read_program(path) if program is None else program
         scope = Scope()
         load_parameters(path, program, scope)
         for name in parameter_names(program):

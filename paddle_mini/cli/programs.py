@@ -7,6 +7,7 @@ import numpy as np
 
 import paddle_mini as pm
 
+from .._core import printable
 from ..feeds import bfloat16_values
 from ..io.model import fetch_names
 from ..io.regular_files import open_regular
@@ -21,6 +22,8 @@ def read_program(prefix: str) -> pm.Program:
 def read_feeds(pairs: list[tuple[str, str]]) -> dict[str, np.ndarray]:
     feeds = {}
     for name, path in pairs:
+        if name in feeds:
+            raise pm.ProgramError(f"--feed has '{printable(name)}' twice")
         with open(path, "rb", opener=open_regular) as file:
             if file.read(6) != b"\x93NUMPY":
                 raise pm.ProgramError(f"'{path}' is not an .npy file")

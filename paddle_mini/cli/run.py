@@ -10,8 +10,7 @@ import numpy as np
 import paddle_mini as pm
 
 from .._core import printable
-from ..feeds import bfloat16_values
-from ..io.values import element_type
+from ..feeds import bfloat16_values, element_type
 from .options import EPILOG, add_json, add_program_options, print_json
 from .programs import fetches_of, read_feeds, short
 

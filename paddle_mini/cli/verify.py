@@ -116,7 +116,7 @@ def _parameters(path: str) -> str | None:
 
 
 def _folder(path: str) -> str | None:
-    """A program and a file for each parameter."""
+    """A program and a file for each parameter, or one for all."""
     model = os.path.join(path, FOLDER_MODEL)
     found = _program(model)
     data = _core.read_file(model)
@@ -124,7 +124,9 @@ def _folder(path: str) -> str | None:
     if expected is None:
         return found
     with naming(path):
-        for name in parameter_names(Program.from_bytes(data)):
+        names = parameter_names(Program.from_bytes(data))
+        others = sorted(set(os.listdir(path)) - {FOLDER_MODEL})
+        for name in others if len(others) == 1 and others[0] not in names else names:
             total = _core.crc32c(_core.read_file(os.path.join(path, name)), total)
         _core.require_parameters(expected, total)
     return "CRC-32C in front of the program, of it and of its parameters"
@@ -160,5 +162,10 @@ def _coordinator(path: str) -> str:
     return "SHA-256 at its beginning, CRC-32 of each record of its log"
 
 
-def _other(path: str) -> None:
-    _core.read_file(path)
+def _other(path: str) -> str | None:
+    """A program or a state of another name, or a file without a checksum."""
+    data = _core.read_file(path)
+    with naming(path):
+        if _core.model_facts(data)[0]:
+            return _program(path)
+        return _state(path) if _core.pickle_is_checked(data) else None

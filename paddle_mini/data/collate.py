@@ -12,6 +12,13 @@ from ..feeds import cast
 from ..scope import LoDTensor
 
 
+def columns_of(data: Any) -> Any:
+    """A table's columns as a dict of arrays; anything else as it is."""
+    if hasattr(data, "columns") and hasattr(data, "to_numpy"):
+        return {str(name): data[name].to_numpy() for name in data.columns}
+    return data
+
+
 class Rows(Sequence[Any]):
     """Arrays of equally many rows as a sequence of samples: dicts for a dict of arrays, tuples for a tuple or list."""
 
@@ -29,7 +36,12 @@ class Rows(Sequence[Any]):
         return len(self._arrays[0])
 
     def __getitem__(self, index: Any) -> Any:
-        return self._named(tuple(array[index] for array in self._arrays))
+        """Read-only views: a map that changed them would change the data of the next epoch."""
+        values = tuple(array[index] for array in self._arrays)
+        for value in values:
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        return self._named(values)
 
     def batch(self, indices: np.ndarray) -> Any:
         """The samples of these indices, stacked."""
@@ -131,6 +143,8 @@ def _padded(key: Any, values: list[Any], fill: Any) -> tuple[np.ndarray, np.ndar
     # An empty list is an array of floats; it does not decide.
     dtype = np.result_type(*([array.dtype for array in arrays if len(array)] or [arrays[0].dtype]))
     lengths = np.array([len(array) for array in arrays], np.int64)
+    if dtype.kind not in "fiubc":
+        raise ShapeError(f"Loader: {shown(key)} can't be padded with a number, it is of {dtype}")
     what = f"Loader: pad fills {shown(key)}, {dtype}, with {shown(fill)}"
     out = np.full((len(arrays), lengths.max(), *tails.pop()), cast(what, np.asarray(fill), dtype), dtype)
     for row, array in zip(out, arrays):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import ProgramError, ShapeError, printable
 from ..errors import shown
-from ..feeds import cast, numpy_dtype
+from ..feeds import cast
 from ..guards import default_main_program
 from ..program import Program
 from ..scope import LoDTensor
@@ -94,11 +94,10 @@ def _length(var: Variable | _Declaration, value: Any) -> int:
 def _stacked(var: Variable | _Declaration, values: list[Any]) -> np.ndarray:
     dims = list(var.shape[1:])
     known = all(dim >= 0 for dim in dims)
-    dtype = numpy_dtype(var.dtype)
     try:
         array = np.array([np.reshape(value, dims) for value in values] if known else values)
-        array = cast(f"DataFeeder: values of '{printable(var.name)}' are {array.dtype}", array, dtype)
-    except (ValueError, TypeError, OverflowError) as error:
+        array = cast(f"DataFeeder: values of '{printable(var.name)}' are {array.dtype}", array, var.dtype)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of tensors with gradients
         raise ShapeError(
             f"DataFeeder: values of '{printable(var.name)}' don't make an array of {len(values)} × {dims}: {error}"
         ) from None

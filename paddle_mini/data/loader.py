@@ -20,7 +20,8 @@ import numpy as np
 
 from .._core import ProgramError, printable
 from ..errors import listed, shown
-from .collate import Collate, Rows
+from ..renamed import takes_other_names
+from .collate import Collate, Rows, columns_of
 from .feeder import DataFeeder
 from .reader import batch, opened, require_positive, shuffle
 from .workers import in_order
@@ -77,6 +78,9 @@ class _Work(NamedTuple):
         for place, (function, random) in enumerate(maps):
             rest = (np.random.default_rng((self.seed, epoch, index, place, kind == "batch")),) if random else ()
             value = _located(function, kind, index, value, *rest)
+            if value is None:
+                name = printable(getattr(function, "__name__", type(function).__name__))
+                raise ProgramError(f"Loader: '{name}' of {kind} {index} returned None, it must return the {kind}")
         return value
 
 
@@ -96,9 +100,10 @@ class _Once:
 class Loader:
     """Samples of a data set, epoch by epoch. Each method returns a new Loader with one property more.
 
-    data: a dict or tuple of arrays with equally many rows; a sequence of samples (len and []); an iterable of samples, which
-    each epoch reads from its beginning; or a function without arguments that returns one. A sample is a dict, a tuple or a
-    single value. iter(loader) is the next epoch; len(loader) the number of its items, TypeError where the data has no length.
+    data: a dict or tuple of arrays with equally many rows, or a pandas DataFrame; a sequence of samples (len and []); an
+    iterable of samples, which each epoch reads from its beginning; or a function without arguments that returns one. A sample
+    is a dict, a tuple or a single value. iter(loader) is the next epoch; len(loader) the number of its items, TypeError where
+    the data has no length.
 
     ProgramError for arguments of the wrong kind, and for the second epoch of an iterator, which can be read once. An error
     of a function, or while a sample is read, is a ProgramError with the index of the sample in the data.
@@ -108,7 +113,9 @@ class Loader:
     [[0, 1], [2, 3], [4]]
     """
 
+    @takes_other_names
     def __init__(self, data: Source):
+        data = columns_of(data)
         if isinstance(data, (Mapping, tuple)):
             data = Rows(data)
         self._by_index = hasattr(data, "__len__") and hasattr(data, "__getitem__")
@@ -125,7 +132,8 @@ class Loader:
         self._length: Callable[[Any], int] | None = None
         self._window = 1
         self._ahead, self._workers, self._processes = 0, 0, False
-        self._next = self._at = (0, 0)  # epoch and position: where the next iterator begins, and where the last one is
+        # Epoch and position: where the next iterator begins, and where the one made last is, which changes its list.
+        self._next, self._at = (0, 0), [0, 0]
 
     @property
     def is_one_pass(self) -> bool:
@@ -133,8 +141,9 @@ class Loader:
         return isinstance(self.data, _Once)
 
     def map(self, function: Callable[..., Any], random: bool = False) -> Loader:
-        """function(sample) instead of each sample; after batch() of each batch. random: it is called with a second argument, a
-        numpy.random.Generator that depends on the seed of shuffle(), the epoch and the sample only."""
+        """function(sample) instead of each sample; after batch() of each batch. Rows of arrays are read-only. random: it is
+        called with a second argument, a numpy.random.Generator that depends on the seed of shuffle(), the epoch and the sample
+        only."""
         if not callable(function):
             raise ProgramError(f"Loader.map: {shown(function)} is not a function")
         added = _Map(function, random)
@@ -173,6 +182,8 @@ class Loader:
         require_positive("Loader.batch", "window", window)
         if self.is_batched or (pad is not None and feeder is not None):
             raise ProgramError("Loader.batch: " + ("the loader has batches" if self.is_batched else "give pad or feeder"))
+        if feeder is not None and not callable(getattr(feeder, "feed", None)):
+            raise ProgramError(f"Loader.batch: feeder is {shown(feeder)}, it must be a DataFeeder")
         collate = Collate(pad) if feeder is None else feeder.feed
         changed = {"_size": int(size), "_drop_last": drop_last, "_length": length, "_window": window, "is_batched": True}
         return self._with(_work=self._work._replace(collate=collate), **changed)
@@ -193,9 +204,9 @@ class Loader:
         return count // self._size if self._drop_last else -(-count // self._size)
 
     def __iter__(self) -> Iterator[Any]:
-        epoch, position = self._at = self._next
-        self._next = (epoch + 1, 0)
-        return self._epoch(epoch, position)
+        epoch, position = self._next
+        self._next, self._at = (epoch + 1, 0), [epoch, position]
+        return self._epoch(epoch, position, self._at)
 
     def state_dict(self) -> dict[str, int]:
         """Epoch and position of the iterator made last: how many of its items have been given."""
@@ -204,17 +215,22 @@ class Loader:
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """The next iterator begins where that of a state_dict() was; ProgramError for anything else."""
         values = [state.get(key) for key in ("epoch", "position")] if isinstance(state, Mapping) else []
-        if not values or not all(isinstance(value, int) and value >= 0 for value in values):
+        if not values or not all(isinstance(value, (int, np.integer)) and value >= 0 for value in values):
             raise ProgramError(f"Loader.load_state_dict: {shown(state)} is not the result of state_dict()")
         epoch, position = map(int, values)  # type: ignore[arg-type]
-        self._next = self._at = (epoch, position)
+        if self._by_index and position > len(self):
+            raise ProgramError(
+                f"Loader.load_state_dict: position {position} is beyond the {len(self)} items of an epoch: the state is that of "
+                "other data, or of another size of batches"
+            )
+        self._next, self._at = (epoch, position), [epoch, position]
 
     def _with(self, **changed: Any) -> Loader:
         other = copy.copy(self)
-        vars(other).update(changed, _next=(0, 0), _at=(0, 0))
+        vars(other).update(changed, _next=(0, 0), _at=[0, 0])
         return other
 
-    def _epoch(self, epoch: int, position: int) -> Iterator[Any]:
+    def _epoch(self, epoch: int, position: int, at: list[int]) -> Iterator[Any]:
         tasks = self._tasks(epoch, position)
         unpack: Callable[[Any], Any] | None = None
         if self._processes and self._workers:
@@ -224,9 +240,9 @@ class Loader:
         work = self._work.make if unpack is None else self._work.make_packed
         with closing(in_order(tasks, work, self._ahead, self._workers, self._processes)) as items:
             for number, item in enumerate(items, position + 1):
-                self._at = (epoch, number)
+                at[:] = epoch, number
                 yield item if unpack is None else unpack(item)
-        self._at = (epoch + 1, 0)
+        at[:] = epoch + 1, 0
 
     def _tasks(self, epoch: int, position: int) -> Generator[Any, None, None]:
         for number, members in islice(enumerate(self._groups(epoch)), position, None):

@@ -83,9 +83,11 @@ def _pool(work: Callable[[Any], Any], workers: int, processes: bool) -> tuple[Ex
 
 
 def _submitted(pool: Executor, function: Callable[[Any], Any], task: Any) -> Future[Any]:
+    from concurrent.futures import BrokenExecutor
+
     try:
         return pool.submit(function, task)
-    except Error:
+    except (Error, BrokenExecutor):
         raise
     except Exception as error:  # what can't be sent to a process raises errors of many types
         raise ProgramError(

@@ -1,12 +1,17 @@
 # check_finite: a debug mode that refuses NaN and infinities where they appear first.
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any
 
 from .. import _core
+from .._core import ProgramError
+from ..errors import shown
 from .scoped import Scoped
+
+_RUN_LATER = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
 
 
 class FiniteCheck(Scoped, ContextDecorator):
@@ -25,6 +30,11 @@ class FiniteCheck(Scoped, ContextDecorator):
 
     def __call__(self, function: Callable[..., Any]) -> Any:
         self._entered()
+        if any(runs_later(function) for runs_later in _RUN_LATER):
+            raise ProgramError(
+                f"pm.check_finite(): {shown(getattr(function, '__name__', function))} is a generator or a coroutine, which runs "
+                "after the call has returned: write with pm.check_finite(): inside it"
+            )
         return super().__call__(function)
 
     def _recreate_cm(self) -> FiniteCheck:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from .. import callsite, roles
 from .._core import ProgramError, printable
 from ..errors import shown
@@ -16,6 +14,7 @@ from ..guards import default_main_program
 from ..operator import Operator
 from ..variable import Parameter
 from .costs import Value, flops
+from .planned import plan_line
 from .shapes import SizedProgram
 from .tables import counted, html_table, scaled, text_table
 
@@ -137,7 +136,7 @@ def summary(program: Any = None, batch: int = 1, by: str = "layer", plan: bool =
         made.add_row(ops)
     made.add_totals()
     if plan:
-        made.result.plan = _plan_line(program, made.sized)
+        made.result.plan = plan_line(program, made.sized)
     return made.result
 
 
@@ -276,23 +275,3 @@ def _bytes(var: Any) -> int:
 
 def _sum_if_known(numbers: list[int | None]) -> int | None:
     return None if any(one is None for one in numbers) else sum(one for one in numbers if one is not None)
-
-
-def _plan_line(program: Any, sized: SizedProgram) -> str:
-    """The plan depends only on shapes and dtypes, so all values are zeros."""
-    from ..executor import Executor
-    from ..place import CPUPlace
-    from ..scope import Scope
-
-    scope, block = Scope(), program.global_block()
-    feed = {}
-    read = {name: op for op in reversed(block.ops) for name in op.input_names}
-    for name, op in read.items():
-        var, value = block.find_var(name), sized.value(op, name)
-        if var is None or value is None or var.block is not block:
-            continue
-        if var.persistable:
-            scope.set(name, np.zeros(var.shape, var.dtype))
-        elif var.need_check_feed:
-            feed[name] = np.zeros(value.shape, value.dtype)
-    return Executor(CPUPlace()).plan_text(program, feed, [], scope).splitlines()[0]

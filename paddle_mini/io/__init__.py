@@ -3,7 +3,7 @@
 save_state and load_state for arrays by name. The formats are PaddlePaddle 2.6.2's, and safetensors; docs/files.md compares them.
 A file is replaced as a whole or stays as it was, and a file that does not fit changes nothing."""
 
-from ..renamed import show_public
+from ..renamed import make_take_other_names, show_public
 from ..shared_docs import describe_shared
 from .checkpoint import CheckpointManager, Restored
 from .model import load_inference_model, load_program, read_program, save_inference_model, save_program
@@ -49,4 +49,5 @@ describe_shared(
     },
 )
 
+make_take_other_names(globals(), ["load_inference_model", "save_inference_model"])
 show_public(globals())

@@ -13,7 +13,7 @@ from .._core import ProgramError, Scope, printable
 from ..errors import shown
 from ..executor import Executor
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..termination import heed_sigterm
 from .background import BackgroundCall
 from .checkpoint_files import held_names, program_sum, put_back, read_checkpoint, require_fit, schedule_states
@@ -195,10 +195,10 @@ def _require_step(step: Any, found: Found) -> None:
 
 
 def _require(program: Any, exe: Any, scope: Any) -> Scope:
-    for what, value, kind in (("program", program, Program), ("exe", exe, Executor), ("scope", scope, Scope)):
-        if not isinstance(value, kind) and not (what == "scope" and value is None):
+    for what, value, kind in (("program", program, Program), ("exe", exe, Executor)):
+        if not isinstance(value, kind):
             raise ProgramError(f"{what} is of type {type(value).__name__}, it must be of type {kind.__name__}")
-    return global_scope() if scope is None else scope
+    return scope_or_global(scope)
 
 
 def _whole(what: str, value: Any, low: int) -> int:
@@ -208,9 +208,10 @@ def _whole(what: str, value: Any, low: int) -> int:
 
 
 def _plain_data(data: Any) -> Any:
+    """A copy, which stays when the caller's object changes before it is written."""
     try:
-        if json.loads(json.dumps(data)) == data:
-            return data
+        if (copy := json.loads(json.dumps(data))) == data:
+            return copy
     except (TypeError, ValueError, RecursionError):
         pass
     raise ProgramError(

@@ -22,14 +22,15 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .. import _core, dtypes
-from .._core import OpError, ProgramError, Scope, ShapeError, printable
+from .._core import OpError, ProgramError, Scope, printable
 from ..errors import shown
 from ..executor import Executor
+from ..feeds import element_type
 from ..program import Program
 from ..scope import raw_name
 from .checkpoint_values import Values
 from .regular_files import open_regular, sync_directory
-from .values import Lod, check_names, element_type, naming, set_values, shape_fits, zeros_of_averages
+from .values import Lod, check_names, naming, require_declared, set_values, zeros_of_averages
 
 FORMAT = 1
 VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
@@ -106,7 +107,7 @@ def held_names(program: Program, scope: Scope) -> tuple[list[str], list[str]]:
         if var.name not in scope:
             raise OpError(f"'{printable(var.name)}' has no value in the scope to be saved")
         info = scope.info(var.name)
-        _require_fit(program, var.name, info["kind"], info["dtype"], info["shape"])
+        require_declared(program, var.name, info["kind"], info["dtype"], info["shape"])
         names[var.kind].append(var.name)
     _require_raw(names[dtypes.TENSOR], scope)
     return names[dtypes.TENSOR], names[dtypes.SELECTED_ROWS]
@@ -118,26 +119,15 @@ def _require_raw(names: Iterable[str], scope: Scope) -> None:
         raise OpError(f"'{applied}' holds an average: leave apply(), or call restore() of the ParameterAverage, first")
 
 
-def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: list[int]) -> None:
-    var = program.global_block().var(name)
-    if kind != var.kind or dtype != var.dtype or not shape_fits(shape, var.shape):
-        words = {dtypes.SELECTED_ROWS: "selected rows of "}
-        raise ShapeError(
-            f"'{printable(name)}' is {words.get(kind, '')}{shape} {dtype}, "
-            f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}"
-        )
-
-
 def schedule_states(program: Program) -> dict[str, Any]:
-    """Class and state of the program's learning-rate schedules, by variable; ProgramError for a state that is not
+    """A copy of class and state of the program's learning-rate schedules, by variable; ProgramError for a state that is not
     JSON."""
     schedules: Mapping[str, Any] = program.schedules
     states = {name: {"class": type(rate).__name__, "state": rate.state_dict()} for name, rate in schedules.items()}
     try:
-        json.dumps(states)
+        return dict(json.loads(json.dumps(states)))
     except (TypeError, ValueError) as error:
         raise ProgramError(f"the state of a learning-rate schedule can't be saved: {error}") from None
-    return states
 
 
 def write_checkpoint(folder: str, facts: Mapping[str, Any], values: Values) -> None:
@@ -272,9 +262,9 @@ def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: 
     check_names(sorted(wanted - found), sorted(found - wanted))
     _require_raw(sorted(found), scope)
     for name, (array, _) in checkpoint.tensors.items():
-        _require_fit(program, name, dtypes.TENSOR, element_type(array.dtype), list(array.shape))
+        require_declared(program, name, dtypes.TENSOR, element_type(array.dtype), list(array.shape))
     for name, (_, values, height) in checkpoint.rows.items():
-        _require_fit(program, name, dtypes.SELECTED_ROWS, element_type(values.dtype), [height, *values.shape[1:]])
+        require_declared(program, name, dtypes.SELECTED_ROWS, element_type(values.dtype), [height, *values.shape[1:]])
     schedules = {name: type(rate).__name__ for name, rate in program.schedules.items()}
     saved = {name: kind for name, (kind, _) in checkpoint.schedules.items()}
     if schedules != saved:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from .. import _core, dtypes
 from .._core import ProgramError, Scope, printable
 from ..block import Block
+from ..errors import shown
 from ..executor import Executor
 from ..operator import Operator
 from ..program import Program
 from ..schemas import defaults
-from ..scope import global_scope
-from ..variable import Variable, name_of
+from ..scope import scope_or_global
+from ..variable import Variable, name_of, names_of
 from .parameter_info import parameter_info_file, read_parameter_info
-from .parameters import Path, load_checked, make_folder, parameter_names, require_values
+from .parameters import Path, load_checked, make_folder, parameter_names, require_file_prefix, require_values
 from .regular_files import path_of
 from .variables import load_checked_vars, save_persistables
 
@@ -60,13 +61,13 @@ def save_inference_model(
         return
     model_filename = model_filename or FOLDER_MODEL
     path = os.path.join(prefix, model_filename)
-    if params_filename is None and model_filename in parameter_names(model):
+    if model_filename in (parameter_names(model) if params_filename is None else [params_filename]):
         raise ProgramError(f"save_inference_model: '{printable(model_filename)}' is the name of a parameter's file too")
     if params_filename is not None:
         _save(path, os.path.join(prefix, params_filename), model, scope)
         return
     save_persistables(None, prefix, model, None, scope)
-    names, values = parameter_names(model), global_scope() if scope is None else scope
+    names, values = parameter_names(model), scope_or_global(scope)
     _core.write_model(path, model.to_bytes(), _core.parameters_checksum(values, names) if names else None)
 
 
@@ -82,6 +83,11 @@ def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Program | None) 
     for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
         if not isinstance(given, (list, tuple)):
             raise ProgramError(f"save_inference_model: {argument} must be a list, not {type(given).__name__}")
+        names_of(given, f"save_inference_model: {argument}")
+    fed = [name_of(var) for var in feed_vars]
+    twice = next((name for name in fed if fed.count(name) > 1), None)
+    if twice is not None:
+        raise ProgramError(f"save_inference_model: feed_vars has {shown(twice)} twice")
     if not fetch_vars:
         raise ProgramError("save_inference_model: fetch_vars is empty")
     if program is not None:
@@ -154,9 +160,10 @@ def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) 
 
 
 def prefix_of(path: Path) -> str:
-    """PREFIX for PREFIX and for PREFIX.pdmodel."""
-    path = path_of(path)
-    return path[: -len(".pdmodel")] if path.endswith(".pdmodel") else path
+    """PREFIX for PREFIX, PREFIX.pdmodel and PREFIX.pdiparams."""
+    text = path_of(path)
+    suffix = next((one for one in (".pdmodel", ".pdiparams") if text.endswith(one)), "")
+    return text.removesuffix(suffix)
 
 
 def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> None:
@@ -173,7 +180,7 @@ def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> 
         >>> pm.io.load_program("model/training").global_block().var("weight").shape
         (8, 4)
     """
-    prefix = prefix_of(prefix)
+    prefix = require_file_prefix(prefix_of(prefix))
     info = parameter_info_file(prefix, program, parameter_names(program))
     _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope, [info])
 
@@ -181,8 +188,8 @@ def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> 
 def _save(
     model_path: str, parameters_path: str, program: Program, scope: Scope | None, others: Sequence[tuple[str, bytes | None]] = ()
 ) -> None:
-    names, scope = parameter_names(program), global_scope() if scope is None else scope
-    require_values(names, scope)
+    names, scope = parameter_names(program), scope_or_global(scope)
+    require_values(program, names, scope)
     for path in (model_path, parameters_path):
         make_folder(os.path.dirname(path))
     if names:

@@ -7,9 +7,11 @@ from typing import Union
 
 from .. import _core
 from .._core import OpError, ProgramError, Scope, printable
+from ..errors import shown
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from .regular_files import path_of
+from .values import require_declared
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -37,17 +39,27 @@ def save_parameters(path: Path, program: Program, scope: Scope | None = None) ->
         >>> pm.io.save_parameters("linear.pdiparams", pm.default_main_program())
         >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
-    file, names, scope = path_of(path), parameter_names(program), global_scope() if scope is None else scope
-    require_values(names, scope)
+    file, names, scope = path_of(path), parameter_names(program), scope_or_global(scope)
+    require_values(program, names, scope)
     make_folder(os.path.dirname(file))
     _core.save_parameters(scope, file, names)
 
 
-def require_values(names: Iterable[str], scope: Scope) -> None:
-    """OpError that names the first variable without a value."""
+def require_values(program: Program, names: Iterable[str], scope: Scope) -> None:
+    """OpError that names the first variable without a value, ShapeError for one whose value could not be loaded again."""
     for name in names:
         if name not in scope:
             raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+        info = scope.info(name)
+        require_declared(program, name, info["kind"], info["dtype"], info["shape"])
+
+
+def require_file_prefix(prefix: str) -> str:
+    """The prefix; ProgramError if the files' names would have nothing before their suffixes."""
+    if os.path.basename(prefix):
+        return prefix
+    example = os.path.join(prefix, "model")
+    raise ProgramError(f"{shown(prefix)} is not how names of files begin: give one such as {shown(example)}")
 
 
 def make_folder(folder: str) -> None:
@@ -80,4 +92,4 @@ def load_parameters(path: Path, program: Program, scope: Scope | None = None, ch
 def load_checked(path: Path, program: Program, scope: Scope | None, checksum: int | None) -> None:
     """load_parameters of a file that has this checksum, unless that is None."""
     names = parameter_names(program)
-    _core.load_parameters(global_scope() if scope is None else scope, path_of(path), program.to_bytes(), names, checksum)
+    _core.load_parameters(scope_or_global(scope), path_of(path), program.to_bytes(), names, checksum)

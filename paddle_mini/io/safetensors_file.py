@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._core import ProgramError
+from ..feeds import element_type
 from .checksums import crc32c
-from .values import element_type
 
 # The format's metadata, which its writer puts first: CRC-32C of the file with these digits as zeros.
 _MARK, _AT, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', 8, 8

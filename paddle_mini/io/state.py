@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from .. import _core, dtypes
-from .._core import OpError, ProgramError, Scope, printable
+from .._core import OpError, ProgramError, Scope, as_array, printable
 from ..errors import shown
+from ..feeds import element_type
 from ..program import Program
-from ..scope import global_scope
-from .parameters import Path, load_parameters, make_folder, parameter_names
+from ..scope import scope_or_global
+from .parameters import Path, load_parameters, make_folder, parameter_names, require_file_prefix, require_values
 from .pickle_writer import state_pieces
 from .regular_files import path_of
 from .safetensors_file import safetensors_bytes
-from .values import check_names, element_type, naming, plain, set_values, zeros_of_averages
+from .values import check_names, naming, plain, set_values, zeros_of_averages
 
 
 def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndarray]:
@@ -33,7 +34,7 @@ def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndar
         >>> pm.io.get_state(pm.default_main_program())["weight"].shape
         (8, 4)
     """
-    return _state_of(program, global_scope() if scope is None else scope, copy=True)
+    return _state_of(program, scope_or_global(scope), copy=True)
 
 
 def _state_of(program: Program, scope: Scope, copy: bool) -> dict[str, np.ndarray]:
@@ -78,7 +79,7 @@ def set_state(
     if strict:
         check_names(missing, unexpected)
     found = {name: state[name] for name in names if name in state}
-    set_values(global_scope() if scope is None else scope, program, plain(found))
+    set_values(scope_or_global(scope), program, plain(found))
     return missing, unexpected
 
 
@@ -109,17 +110,30 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
         >>> pm.io.load_state("linear.safetensors")["weight"].shape
         (8, 4)
     """
-    path = path_of(path)
+    _save_states({path_of(path): state})
+
+
+def _save_states(states: Mapping[str, Mapping[str, Any]]) -> None:
+    """Writes a file for each path, all of them or none."""
+    files = []
+    for path, state in states.items():
+        arrays = _arrays_of(state)
+        files.append((path, safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pieces(arrays)))
+    for path in states:
+        make_folder(os.path.dirname(path))
+    _core.write_files(files)
+
+
+def _arrays_of(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Contiguous arrays of little-endian elements."""
     _require_mapping(state)
     arrays = {}
     for name, value in state.items():
-        array = np.asarray(value)
+        array = as_array(value, f"a state holds arrays by name; {shown(name)}")
         if not _is_text(name) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
             raise ProgramError(f"a state holds arrays by name; {shown(name)} is {type(value).__name__} of {array.dtype}")
         arrays[name] = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
-    pieces = safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pieces(arrays)
-    make_folder(os.path.dirname(path))
-    _core.write_files([(path, pieces)])
+    return arrays
 
 
 def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
@@ -161,7 +175,8 @@ def _state_of_model(path: str) -> dict[str, Any]:
 
 def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
     """Writes prefix.pdparams (parameters), prefix.pdopt (all other persistable variables) and prefix.pdmodel (the
-    program), as paddle.static.save does. Each file is there whole or as it was before.
+    program), as paddle.static.save does. The first two are written together, then the program; a file that can't be written
+    leaves all of its step as they were.
 
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
@@ -173,14 +188,15 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
         >>> pm.io.load(pm.default_main_program(), "model/linear")
         ([], [])
     """
-    prefix = state_prefix(prefix)
-    scope = global_scope() if scope is None else scope
+    prefix = require_file_prefix(state_prefix(prefix))
+    scope = scope_or_global(scope)
     parameters = {parameter.name for parameter in program.all_parameters()}
+    require_values(program, parameter_names(program), scope)
     with scope.reading():
-        state = _state_of(program, scope, copy=False)
-        for suffix, is_parameter in ((".pdparams", True), (".pdopt", False)):
-            part = {name: array for name, array in state.items() if (name in parameters) is is_parameter}
-            save_state(prefix + suffix, part)
+        parts: dict[str, dict[str, np.ndarray]] = {prefix + ".pdparams": {}, prefix + ".pdopt": {}}
+        for name, array in _state_of(program, scope, copy=False).items():
+            parts[prefix + (".pdparams" if name in parameters else ".pdopt")][name] = array
+        _save_states(parts)
     _core.write_model(prefix + ".pdmodel", program.to_bytes(), None)
 
 
@@ -206,7 +222,7 @@ def load(program: Program, prefix: Path, scope: Scope | None = None, strict: boo
         if twice:
             raise ProgramError(f"'{prefix}.pdopt': '{twice[0]}' is in the .pdparams file too")
         state.update(optimizer_state)
-    with naming(prefix + ".pdparams"):
+    with naming(prefix):
         return set_state(program, state, scope, strict)
 
 

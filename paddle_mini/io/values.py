@@ -9,14 +9,10 @@ import numpy as np
 
 from .. import dtypes
 from .._core import Error, ProgramError, Scope, ShapeError, printable
+from ..feeds import element_type
 from ..program import Program
 
 Lod = list[list[int]]
-
-
-def element_type(dtype: Any) -> str:
-    """ "float32" for np.dtype("float32"); the bits of bfloat16 are uint16 in NumPy."""
-    return "bfloat16" if dtype == np.uint16 else str(dtype.name)
 
 
 @contextmanager
@@ -62,6 +58,17 @@ def shape_fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
     if set(declared) <= {1} and set(shape) <= {1}:
         return True
     return len(shape) == len(declared) and all(want in (-1, dim) for want, dim in zip(declared, shape))
+
+
+def require_declared(program: Program, name: str, kind: int, dtype: str, shape: Sequence[int]) -> None:
+    """ShapeError if a value of this kind, element type and shape is not one that the program declares."""
+    var = program.global_block().var(name)
+    if kind != var.kind or dtype != var.dtype or not shape_fits(shape, var.shape):
+        words = {dtypes.SELECTED_ROWS: "selected rows of "}
+        raise ShapeError(
+            f"'{printable(name)}' is {words.get(kind, '')}{list(shape)} {dtype}, "
+            f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}"
+        )
 
 
 def _check(program: Program, name: str, array: Any) -> None:

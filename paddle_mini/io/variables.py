@@ -10,7 +10,7 @@ from .._core import ProgramError, Scope
 from ..errors import shown
 from ..guards import default_main_program
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..variable import Parameter, Variable, name_of
 from .parameters import Path, make_folder, parameter_names, require_values
 from .regular_files import path_of
@@ -44,9 +44,9 @@ def save_vars(
         >>> pm.io.save_vars(None, "folder", vars=["weight"])
         >>> pm.io.load_vars(None, "folder", vars=["weight"])
     """
-    names = _names(main_program, vars, predicate)
-    scope = global_scope() if scope is None else scope
-    require_values(names, scope)
+    program = default_main_program() if main_program is None else main_program
+    names, scope = _names(program, vars, predicate), scope_or_global(scope)
+    require_values(program, names, scope)
     files = _files(dirname, names, filename)
     make_folder(path_of(dirname))
     for path in files:
@@ -87,7 +87,7 @@ def load_checked_vars(
     dirname: Path, program: Program, names: list[str], filename: str | None, scope: Scope | None, checksum: int | None
 ) -> None:
     """load_vars of files that, one after the other, have this checksum, unless that is None."""
-    scope = global_scope() if scope is None else scope
+    scope = scope_or_global(scope)
     files = _files(dirname, names, filename)
     if filename is not None:
         for path, inside in files.items():
@@ -179,9 +179,8 @@ def _is_parameter(var: Variable) -> bool:
     return isinstance(var, Parameter)
 
 
-def _names(program: Program | None, vars: Sequence[Variable | str] | None, predicate: Predicate | None) -> list[str]:
+def _names(program: Program, vars: Sequence[Variable | str] | None, predicate: Predicate | None) -> list[str]:
     """In byte order, the order of PaddlePaddle's combined files."""
-    program = default_main_program() if program is None else program
     if vars is not None and not isinstance(vars, (list, tuple)):
         raise ProgramError(f"vars must be a list of variables or names, not {type(vars).__name__}")
     persistable, block = parameter_names(program), program.global_block()

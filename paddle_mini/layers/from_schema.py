@@ -10,6 +10,7 @@ from typing import Any
 from .. import dtypes
 from .._core import printable
 from ..arithmetic import as_operand
+from ..errors import listed
 from ..schemas import op_schema
 from ..variable import Variable
 from .emit import at_users_line, emit, emit_all
@@ -67,7 +68,7 @@ def made_layer(
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
-            raise TypeError(f"{op_type}(): {printable(str(error))}") from None
+            raise TypeError(f"{op_type}(): {printable(str(error))}{_named_ones(signature, len(args))}") from None
         name = given.pop("name", None)
         inputs = {port["name"]: given.pop(parameter, None) for parameter, port in ports.items()}
         if op_type in _COMPARISONS and isinstance(inputs["X"], Variable):
@@ -99,6 +100,15 @@ def _signature(ports: Mapping[str, Schema], attrs: Mapping[str, Schema]) -> insp
     parameters += [inspect.Parameter(name, by_keyword, default=defaults[name], annotation=types[name]) for name in defaults]
     parameters.append(inspect.Parameter("name", by_keyword, default=None, annotation="str | None"))
     return inspect.Signature(parameters, return_annotation="Variable")
+
+
+def _named_ones(signature: inspect.Signature, given: int) -> str:
+    """For the error of a call with more arguments by position than there are: those that are given by name."""
+    by_position = [one.name for one in signature.parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if given <= len(by_position):
+        return ""
+    by_name = [f"{name}=" for name in signature.parameters if name not in by_position]
+    return f"; by position it takes {listed(by_position) or 'none'}, by name {listed(by_name)}"
 
 
 def _attr_type(attr: Schema) -> str:

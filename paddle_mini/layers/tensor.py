@@ -37,8 +37,13 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
     block = default_main_program().global_block()
     if name in block.vars:
         there = block.vars[name]
-        if list(there.shape) != dims or there.dtype != dtype:
-            refuse(ProgramError, f"data '{printable(name)}' is there already as {list(there.shape)} {there.dtype}")
+        if list(there.shape) != dims or there.dtype != dtype or there.lod_level != lod_level:
+            levels = f" with lod_level {there.lod_level}" if there.lod_level != lod_level else ""
+            refuse(
+                ProgramError,
+                f"data '{printable(name)}' is there already as {list(there.shape)} {there.dtype}{levels}: give it another name, "
+                "or call pm.reset_default_programs() before a network that is not to be added to this one",
+            )
         return there
     return block.create_var(name, shape=dims, dtype=dtype, lod_level=lod_level, need_check_feed=True, stop_gradient=True)
 

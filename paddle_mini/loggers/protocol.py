@@ -5,10 +5,9 @@ import operator
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-
-from .._core import ProgramError, printable
+from .._core import ProgramError, as_array, printable
 from ..errors import shown
+from ..feeds import bfloat16_values
 
 
 @runtime_checkable
@@ -26,7 +25,8 @@ class Logger(Protocol):
     """
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Keeps the figures of a step. A figure is a number, or an array of one element, such as a fetched loss."""
+        """Keeps the figures of a step. A figure is a number, or an array of one element, such as a fetched loss; uint16 are the
+        bits of bfloat16."""
 
     def close(self) -> None:
         """Writes what is not written yet; a second call has no effect."""
@@ -40,7 +40,7 @@ def figures(values: Mapping[str, Any], step: Any) -> tuple[dict[str, float], int
     for name, value in values.items():
         if not isinstance(name, str) or not name.isprintable() or not name or name == "step":
             raise ProgramError(f"log: {shown(name)} is not a name of a figure; names are printable text other than 'step'")
-        array = np.asarray(value)
+        array = bfloat16_values(as_array(value, f"log: '{printable(name)}'", bits=False))
         if array.size != 1 or array.dtype.kind not in "fiub":
             raise ProgramError(f"log: '{printable(name)}' is {shown(value)}, not a number")
         numbers[name] = float(array.reshape(())[()])

@@ -13,7 +13,7 @@ from .._core import ProgramError, printable
 from ..executor import Executor
 from ..feeds import bfloat16_values
 from ..guards import default_main_program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from .protocol import figures
 
 _numbers = itertools.count()
@@ -61,7 +61,7 @@ class TensorBoardLogger:
         """
         writer = self._open_writer()
         program = default_main_program() if program is None else program
-        scope = global_scope() if scope is None else scope
+        scope = scope_or_global(scope)
         parameters = [one for one in program.all_parameters() if one.trainable]
         self._add_histograms("parameters", parameters, scope, step)
         if averages is not None:

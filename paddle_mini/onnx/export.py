@@ -9,11 +9,12 @@ import numpy as np
 
 from .. import _core
 from .._core import ProgramError, Scope, printable
-from ..errors import printable_lines
+from ..errors import printable_lines, shown
 from ..io.parameters import make_folder, require_values
+from ..io.regular_files import path_of
 from ..program import Program
-from ..scope import global_scope
-from ..variable import Variable, name_of
+from ..scope import scope_or_global
+from ..variable import Variable, name_of, names_of
 from .tensors import element_number, tensor_proto
 from .writing import GraphWriter
 
@@ -56,12 +57,12 @@ def export(
         (3, 4)
     """
     _check_arguments(program, feeds, fetches, opset)
-    path, scope = os.fspath(path), global_scope() if scope is None else scope
+    path, scope = path_of(path), scope_or_global(scope)
     feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
     pruned = program.clone(for_test=True).prune(feed_names, fetch_names)
     pruned.handle()  # what follows relies on a program that is verified
     graph, parameters = _graph(pruned, feed_names, fetch_names, opset)
-    require_values(parameters, scope)
+    require_values(pruned, parameters, scope)
     _check(graph, parameters, opset)
     large = external_data or sum(scope.get(name).nbytes for name in parameters) > _MOST_INSIDE
     _write(path, graph, {name: (scope.get(name), str(var.dtype)) for name, var in parameters.items()}, opset, large)
@@ -73,13 +74,13 @@ def _check_arguments(program: Program, feeds: Any, fetches: Any, opset: int) -> 
     for argument, given in (("feeds", feeds), ("fetches", fetches)):
         if not isinstance(given, (list, tuple)):
             raise ProgramError(f"onnx.export: {argument} must be a list, not {type(given).__name__}")
-        names = [name_of(var) for var in given]
+        names = names_of(given, f"onnx.export: {argument}")
         if len(set(names)) != len(names):
             raise ProgramError(f"onnx.export: {argument} has a variable twice")
     if not fetches:
         raise ProgramError("onnx.export: fetches is empty")
-    if opset not in OPSETS:
-        raise ProgramError(f"onnx.export: opset {opset}; this version writes {OPSETS[0]} to {OPSETS[-1]}")
+    if not isinstance(opset, int) or opset not in OPSETS:
+        raise ProgramError(f"onnx.export: opset {shown(opset)}; this version writes {OPSETS[0]} to {OPSETS[-1]}")
     try:
         import onnx  # noqa: F401
     except ImportError:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Error, ProgramError, Scope, printable
+from .._core import Error, ProgramError, Scope, as_array, printable
 from ..errors import listed, printable_lines
+from ..feeds import cast
+from ..io.regular_files import path_of
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..variable import Variable
 
 # They fill the table of converters.
@@ -44,13 +46,13 @@ def load(
         >>> pm.Executor().run(program, {"x": np.array([[-1, 2]], "float32")}, fetches)[0].tolist()
         [[0.0, 2.0]]
     """
-    path = os.fspath(path)
+    path = path_of(path)
     model = _read(path)
     try:
         program, values, fetches = _program(model, constants or {})
     except Error as error:
         raise ProgramError(f"'{printable(path)}': {error}") from None
-    set_values(global_scope() if scope is None else scope, values)
+    set_values(scope_or_global(scope), values)
     fed = {var.name for var in program.list_vars() if var.need_check_feed}
     feeds = [info.name for info in model.graph.input if info.name in fed]
     return program, feeds, [program.global_block().var(name) for name in fetches]
@@ -151,10 +153,10 @@ def _program(model: Any, constants: Mapping[str, Any]) -> tuple[Program, dict[st
     for tensor in graph.initializer:
         _add(reader, tensor.name, lambda tensor=tensor: reader.add_array(tensor.name, tensor_array(tensor), initializer=True))
     known = {tensor.name for tensor in graph.initializer}
-    for name, value in constants.items():
-        reader.add_array(name, np.asarray(value))
     for info in graph.input:
-        if info.name not in known and info.name not in constants:
+        if info.name in constants:
+            _add(reader, info.name, lambda info=info: reader.add_array(info.name, _constant(info, constants[info.name])))
+        elif info.name not in known:
             _add(reader, info.name, lambda info=info: reader.add_input(info.name, *_shape_and_type(info)))
     if graph.sparse_initializer:
         reader.problems.append("sparse initializers")
@@ -164,6 +166,13 @@ def _program(model: Any, constants: Mapping[str, Any]) -> tuple[Program, dict[st
     for name in outputs:
         _name_output(reader, name)
     return program, reader.values, outputs
+
+
+def _constant(info: Any, value: Any) -> np.ndarray:
+    """The value of an input, of the element type that the graph declares."""
+    name, dtype = printable(info.name), element_type(info.type.tensor_type.elem_type)
+    array = as_array(value, f"constants: '{name}'", bits=False)
+    return array if dtype == "bfloat16" else cast(f"constants: '{name}' is an array of {array.dtype}", array, dtype)
 
 
 def _names(graph: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from .. import dtypes
 from .._core import ProgramError, printable
 from ..errors import printable_lines
+from ..feeds import bfloat16_bits
 
 
 class Unsupported(Exception):
@@ -44,9 +45,7 @@ def tensor_proto(name: str, array: np.ndarray, dtype: str) -> Any:
     from onnx import TensorProto
 
     if dtype == "bfloat16" and array.dtype != np.uint16:
-        bits = array.astype("float32").view(np.uint32)
-        # To nearest, halves to even: what is cut off carries into the last digit that stays.
-        array = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+        array = bfloat16_bits(array)
     made = TensorProto(name=name, data_type=element_number(dtype), dims=array.shape)
     little = array if dtype == "bfloat16" else array.astype(dtype, copy=False)
     made.raw_data = little.astype(little.dtype.newbyteorder("<"), copy=False).tobytes()

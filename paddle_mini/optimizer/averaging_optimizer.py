@@ -11,7 +11,7 @@ from ..averaging.scheme import Scheme
 from ..averaging.statistics import Statistics
 from ..executor import Executor
 from ..program import Program
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..variable import Parameter, Variable
 from .wrapper import OptimizerWrapper, chain
 
@@ -96,7 +96,7 @@ class AveragingOptimizer(OptimizerWrapper):
         program: with batch normalizations, for training or testing. data: feeds, batch by batch; the mean over all of
         them is taken. They are kept in the scope, not in checkpoints: call this again after loading.
         """
-        made, testing, scope = self._made(), program.clone(for_test=True), global_scope() if scope is None else scope
+        made, testing, scope = self._made(), program.clone(for_test=True), scope_or_global(scope)
         made.require_raw(scope)
         leave_frozen(testing, made.main)
         names = moving_statistics(testing)

@@ -13,7 +13,7 @@ from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..lr.scheduler import LRScheduler
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
-from ..scope import global_scope
+from ..scope import scope_or_global
 from ..transaction import before_setting
 from ..variable import Parameter, Variable
 from .config import overridden_method
@@ -40,7 +40,7 @@ class Rates:
         if isinstance(rate, LRScheduler):
             return rate()
         assert not isinstance(rate, Variable)
-        where = global_scope() if scope is None else scope
+        where = scope_or_global(scope)
         made = next((var for var in self._rates.values() if var.name in where), None)
         return rate if made is None else number_of(where.get(made.name))
 
@@ -56,7 +56,7 @@ class Rates:
         if computed is not None or isinstance(self.learning_rate, LRScheduler):
             kind = type(self.learning_rate if computed is None else computed).__name__
             raise ProgramError(f"set_lr: the learning rate is {kind}, which computes it")
-        where = global_scope() if scope is None else scope
+        where = scope_or_global(scope)
         for var in self._rates.values():
             if var.name not in where:
                 raise OpError(f"set_lr: '{printable(var.name)}' has no value in the scope; run the startup program first")

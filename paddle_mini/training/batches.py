@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import ProgramError, ShapeError, as_array, printable
+from ..data.collate import columns_of
 from ..data.feeder import DataFeeder
 from ..data.loader import Loader
 from ..data.reader import opened
@@ -54,7 +55,7 @@ class Batches:
         self._program, self.variables = program, data_variables(program)
         if not self.variables:
             raise ProgramError(f"{what}: the program reads no variable of layers.data")
-        data = _columns(data)
+        data = columns_of(data)
         if isinstance(data, np.ndarray):
             data = (data,)
         if isinstance(data, (Mapping, tuple)):
@@ -136,7 +137,7 @@ class Batches:
     def feed(self, number: int, batch: Any) -> Feed:
         """A batch as a feed; ShapeError with its number and the name of the variable if it does not fit."""
         where = f"batch {number}"
-        named = self._named(_columns(batch), where)
+        named = self._named(columns_of(batch), where)
         return {var.name: fitted(f"{self.what}: {where}", var, named[var.name]) for var in self.variables}
 
     def rows(self, feed: Feed) -> int:
@@ -193,13 +194,6 @@ class Batches:
         return Loader(arrays)
 
 
-def _columns(data: Any) -> Any:
-    """A table's columns as a dict of arrays; anything else as it is."""
-    if hasattr(data, "columns") and hasattr(data, "to_numpy"):
-        return {str(name): data[name].to_numpy() for name in data.columns}
-    return data
-
-
 def _copied(value: Any) -> Any:
     """Its source may use the memory again for the next batch."""
     return LoDTensor(np.array(value.array), value.lod) if isinstance(value, LoDTensor) else np.array(value)
@@ -218,11 +212,11 @@ def fitted(where: str, var: Variable, value: Any, any_rows: bool = False) -> Any
     loses more than digits, or another shape; dimensions of 1 after the first may be missing or additional."""
     if isinstance(value, LoDTensor):
         return value
-    if type(value) is np.ndarray and value.dtype == var.dtype and not any_rows and _fits(value.shape, var.shape):
+    if type(value) is np.ndarray and value.dtype == numpy_dtype(var.dtype) and not any_rows and _fits(value.shape, var.shape):
         return value
     name = printable(var.name)
     array = as_array(value, f"{where}: '{name}'", bits=var.dtype == "bfloat16")
-    array = cast(f"{where}: '{name}' is an array of {array.dtype}", array, numpy_dtype(var.dtype))
+    array = cast(f"{where}: '{name}' is an array of {array.dtype}", array, var.dtype)
     wanted = (-1, *var.shape[1:]) if any_rows and var.shape else var.shape
     if _fits(array.shape, wanted):
         return array

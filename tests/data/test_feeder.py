@@ -69,6 +69,25 @@ def test_numbers_beyond_the_dtype_are_refused(dtype, value):
     assert feeder.feed([(7,)])["x"].tolist() == [[7]]
 
 
+def test_numbers_for_bfloat16():
+    feeder = DataFeeder([pm.layers.data("x", [-1, 2], "bfloat16")])
+    assert feeder.feed([((1, -3.0),), (np.float32([0.5, 2]),)])["x"].tolist() == [[0x3F80, 0xC040], [0x3F00, 0x4000]]
+    with pytest.raises(pm.ShapeError, match="values of 'x' are float64, which is beyond bfloat16"):
+        feeder.feed([((1, 1e39),)])
+
+
+def test_tensors_that_are_no_arrays():
+    class NeedsGradient:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("use detach()")
+
+    feeder = DataFeeder([pm.layers.data("x", [-1], "float32")])
+    with pytest.raises(pm.ShapeError, match=r"values of 'x' don't make an array of 1 × \[\]: use detach"):
+        feeder.feed([(NeedsGradient(),)])
+    with pytest.raises(pm.ShapeError, match="feed 'x' is .*, which is not an array of float32: use detach"):
+        pm.Executor().run(feed={"x": [NeedsGradient()]})
+
+
 def test_lists_that_are_no_lists_of_variables():
     with pytest.raises(pm.ProgramError, match="must be a list of at least one Variable"):
         DataFeeder([])

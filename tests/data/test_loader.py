@@ -89,6 +89,37 @@ def test_random_maps_depend_on_seed_epoch_and_sample_only():
     assert len(set(noises.tolist())) == ROWS and 0.8 < noises.std() < 2.5
 
 
+def forgets_to_return(sample):
+    dict(sample)
+
+
+@pytest.mark.parametrize("kind", ["sample", "batch"])
+def test_a_map_that_returns_nothing_is_named(kind):
+    loader = Loader(DATA).map(forgets_to_return).batch(6) if kind == "sample" else Loader(DATA).batch(6).map(forgets_to_return)
+    with pytest.raises(pm.ProgramError, match=f"'forgets_to_return' of {kind} 0 returned None, it must return the {kind}$"):
+        list(loader)
+
+
+def test_a_table_gives_rows():
+    pandas = pytest.importorskip("pandas")
+    loader = Loader(pandas.DataFrame({"x": [1.0, 2.0, 3.0], "y": [4, 5, 6]})).batch(2)
+    assert epoch(loader) == [{"x": [1, 2], "y": [4, 5]}, {"x": [3], "y": [6]}]
+
+
+def test_states_of_other_data_are_refused():
+    loader = Loader(DATA).batch(6)
+    loader.load_state_dict({"epoch": np.int64(1), "position": np.int64(4)})
+    assert list(loader) == [] and loader.state_dict() == {"epoch": 2, "position": 0}
+    with pytest.raises(pm.ProgramError, match="position 5 is beyond the 4 items of an epoch"):
+        loader.load_state_dict({"epoch": 1, "position": 5})
+    assert loader.state_dict() == {"epoch": 2, "position": 0}
+
+
+def shift(sample):
+    sample["x"] += 1
+    return sample
+
+
 def test_maps_of_batches():
     assert ys(Loader(DATA).batch(6).map(first_row)) == [[0], [6], [12], [18]]
 
@@ -111,6 +142,27 @@ def test_a_state_continues_in_the_middle_of_an_epoch(source, given):
     assert resumed.state_dict() == state
     assert epoch(resumed) == expected[1][given:] and resumed.state_dict() == {"epoch": 2, "position": 0}
     assert epoch(resumed) == expected[2]
+
+
+def test_an_iterator_that_is_not_the_last_one_changes_no_state():
+    loader = Loader(DATA).batch(5)
+    first = iter(loader)
+    second = iter(loader)
+    next(second)
+    list(itertools.islice(first, 3))
+    assert loader.state_dict() == {"epoch": 1, "position": 1}
+    list(first)
+    assert loader.state_dict() == {"epoch": 1, "position": 1}
+    loader.load_state_dict({"epoch": 7, "position": 2})
+    list(second)
+    assert loader.state_dict() == {"epoch": 7, "position": 2} and len(list(loader)) == 2
+
+
+def test_a_map_can_not_change_the_arrays_of_the_data():
+    data = {"x": np.zeros((4, 2)), "y": np.arange(4)}
+    with pytest.raises(pm.ProgramError, match="'shift' of sample 0 failed: ValueError: .*read-only"):
+        list(Loader(data).map(shift).batch(2))
+    assert not data["x"].any() and data["x"].flags.writeable
 
 
 def test_what_was_given_is_not_computed_again():
@@ -246,6 +298,8 @@ def test_what_is_refused():
         (lambda: list(Loader([(1,), 3]).batch(2)), "a sample of the batch is 3, the first one has 1 values"),
         (lambda: Loader(WORDS).batch(2, pad=["w"]), r"pad is \['w'\], it must be a dict of the number for each key"),
         (lambda: Loader(WORDS).batch(2, pad={"w": "x"}), "pad has 'x' for 'w', it must be a number"),
+        (lambda: Loader(DATA).batch(2, feeder="x"), "feeder is 'x', it must be a DataFeeder"),
+        (lambda: list(Loader([{"w": ["a"]}]).batch(2, pad={"w": 0})), "'w' can't be padded with a number, it is of <U1"),
         (lambda: list(Loader(WORDS).batch(2, pad={"w": 0.5})), "pad fills 'w', int64, with 0.5, the program wants int64"),
         (lambda: list(Loader(WORDS).batch(2, pad={"w": float("nan")})), "pad fills 'w', int64, with nan"),
         (lambda: list(Loader(BYTES).batch(2, pad={"w": -1})), "pad fills 'w', uint8, with -1, which is beyond uint8"),

@@ -16,7 +16,16 @@ import pytest
 
 import paddle_mini as pm
 from live_threads import threads
-from loader_functions import Feeder, dies_at_seven, doubled, fails_at_seven, noisy, slow_at_first, unsendable_at_seven
+from loader_functions import (
+    Feeder,
+    dies_after_seven,
+    dies_at_seven,
+    doubled,
+    fails_at_seven,
+    noisy,
+    slow_at_first,
+    unsendable_at_seven,
+)
 from paddle_mini.data import Loader
 
 DATA = {"x": np.arange(20, dtype="float32")[:, None], "y": np.arange(20)}
@@ -173,6 +182,15 @@ def test_errors_of_the_source_come_in_their_place():
 def test_a_process_that_dies_is_reported():
     with pytest.raises(pm.ProgramError, match="a worker process has ended: it was killed, or the script lacks"):
         list(Loader(DATA).map(dies_at_seven).batch(3).prefetch(4, workers=1, processes=True))
+
+
+def test_a_process_that_dies_between_two_items_is_reported():
+    """Before the next item is submitted, which fails then."""
+    loader = Loader(DATA).map(dies_after_seven).batch(4).prefetch(1, workers=1, processes=True)
+    with pytest.raises(pm.ProgramError, match="a worker process has ended: it was killed, or the script lacks"):
+        for number, _ in enumerate(loader):
+            while number == 0 and multiprocessing.active_children():
+                time.sleep(0.01)
 
 
 def test_a_function_that_can_not_be_sent_is_refused():

@@ -91,6 +91,44 @@ def test_bfloat16():
         assert scope.info("b")["dtype"] == "bfloat16" and scope.get("b").tolist() == bits.tolist()
 
 
+def test_numbers_for_bfloat16_are_rounded():
+    for numbers in ([1, 2, -3], [1.0, 2.0, -3.0], (True, 2, np.float64(-3))):
+        (y,) = doubled(numbers, "bfloat16", (3,))
+        assert y.tolist() == [0x4000, 0x4080, 0xC0C0]
+    for wrong, text in (([1e39, 0, 0], "beyond bfloat16"), ([1j, 0, 0], "wants bfloat16"), (["a", "b", "c"], "wants bfloat16")):
+        with pytest.raises(pm.ShapeError, match=text):
+            doubled(wrong, "bfloat16", (3,))
+    with pytest.raises(pm.ShapeError, match="array of float32, the program wants bfloat16; NumPy lacks it"):
+        doubled(np.ones(3, "float32"), "bfloat16", (3,))
+
+
+def test_the_nearest_bfloat16_is_fed():
+    # 1 + 2^-8 lies between two of them and goes to the even one; 2^-40 more is above the middle.
+    values = [1 + 2**-8, 1 + 2**-8 + 2**-40, 3.3895313892515355e38, np.inf, np.nan]
+    (found,) = run(L.assign(L.data("wide", [5], "bfloat16")), wide=values)
+    assert found.tolist() == [0x3F80, 0x3F81, 0x7F7F, 0x7F80, 0x7FC0]
+
+
+def test_an_array_without_astype_gets_other_advice():
+    value = Producer(np.array([0x3F80], "uint16"), code=BFLOAT)
+    with pytest.raises(pm.ShapeError, match="is an array of bfloat16, the program wants float32; convert it to float32 first"):
+        doubled(value, "float32", (1,))
+
+
+@pytest.mark.parametrize("in_batches", [False, True])
+@pytest.mark.parametrize(
+    "values", [np.array([[1, 2]]), np.array([[1.0, 2.0]], "float32"), np.array([[0x3F80, 0x4000]], "uint16")]
+)
+def test_data_of_fit_for_a_bfloat16_variable(values, in_batches):
+    x = L.data("x", [-1, 2], "bfloat16")
+    one = pm.ParamAttr(initializer=pm.initializer.Constant(1.0))
+    loss = L.mean(L.fc(L.cast(x, "float32"), 1, bias_attr=False, param_attr=one))
+    narrow = L.cast(loss, "bfloat16")
+    data = [{"x": values}] if in_batches else {"x": values}
+    history = pm.fit(loss, data, pm.optimizer.SGD(0.1), metrics={"narrow": narrow}, progress=False)
+    assert history.last == {"epoch": 1, "step": 1, "loss": 3.0, "narrow": 3.0}
+
+
 def test_bfloat16_among_the_data_of_fit_are_numbers():
     values = np.array([[1, 2, -3, 0.5]], "float32")
     halves = Producer((values.view("uint32") >> 16).astype("uint16"), code=BFLOAT)

@@ -214,6 +214,18 @@ def test_a_call_without_with_is_a_warning():
     assert caught[0].filename == __file__
 
 
+def test_what_runs_after_the_call_is_not_decorated():
+    async def coroutine():
+        pass
+
+    def generator():
+        yield
+
+    for function in (coroutine, generator):
+        with pytest.raises(pm.ProgramError, match=f"'{function.__name__}' is a generator or a coroutine"):
+            pm.check_finite()(function)
+
+
 def test_it_decorates_functions():
     y = L.log(L.data("x", [-1, 2]))
 

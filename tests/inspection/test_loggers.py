@@ -29,6 +29,14 @@ def test_figures_are_read_back(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", FILES)
+def test_a_fetched_bfloat16_is_a_number(kind, tmp_path):
+    loss = pm.layers.cast(pm.layers.data("x", [1]), "bfloat16")
+    with kind(tmp_path / "run") as log:
+        log.log({"loss": pm.Executor().run(feed={"x": [1.5]}, fetch_list=loss)[0]}, 0)
+    assert kind.read(tmp_path / "run") == [{"step": 0, "loss": 1.5}]
+
+
+@pytest.mark.parametrize("kind", FILES)
 def test_figures_that_are_not_finite_stay_readable(kind, tmp_path):
     with kind(tmp_path / "run") as log:
         log.log({"a": math.nan, "b": math.inf, "c": -math.inf}, 0)

@@ -136,6 +136,24 @@ def test_the_plan_is_that_of_a_run():
     assert line == model.exe.plan_text(model.main, {"x": x, "label": label}, [], model.scope).splitlines()[0]
 
 
+def test_the_plan_of_sequences():
+    L.sequence_pool(L.data("words", [-1, 2], lod_level=1), "sum")
+    assert "arena" in pm.summary(batch=3, plan=True).plan
+
+
+def test_other_dimensions_than_the_first_must_be_known_for_a_plan():
+    L.softmax(L.data("x", [-1, -1]))
+    with pytest.raises(pm.ProgramError, match=r"'x' is \[4, -1\]: a plan needs all dimensions but the first"):
+        pm.summary(batch=4, plan=True)
+
+
+def test_the_plan_of_variables_of_bfloat16():
+    x = L.data("x", [-1, 4], "bfloat16")
+    L.fc(x, 3)
+    assert pm.default_main_program().all_parameters()[0].dtype == "bfloat16"
+    assert "arena" in pm.summary(batch=2, plan=True).plan
+
+
 def test_text_and_html_have_the_same_cells():
     images()
     summary = pm.summary()

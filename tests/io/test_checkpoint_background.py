@@ -52,6 +52,26 @@ def test_training_continues_while_a_checkpoint_is_written(tmp_path, gate):
     assert one.exe.random_state() == random
 
 
+def test_data_and_schedules_are_those_of_the_call(tmp_path, gate):
+    class Seen(pm.lr.LRScheduler):
+        state_keys = ("last_epoch", "last_lr", "seen")
+
+        def get_lr(self):
+            return self.base_lr
+
+    rate, data = Seen(0.1), {"history": [{"loss": 1.0}]}
+    rate.seen = []
+    one = SmallModel(pm.optimizer.SGD(rate).minimize)
+    manager = pm.io.CheckpointManager(tmp_path, background=True)
+    manager.save(1, one.main, one.exe, one.scope, data)
+    data["history"].append({"loss": 2.0})
+    data["history"][0]["loss"] = 3.0
+    rate.seen.append(5)
+    gate.set()
+    assert manager.restore(one.main, one.exe, one.scope).data == {"history": [{"loss": 1.0}]}
+    assert rate.seen == []
+
+
 def test_the_files_are_those_of_a_save_in_the_foreground(tmp_path):
     one = model()
     for background in (False, True):

@@ -152,6 +152,8 @@ def test_a_program_that_changes_its_state_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "change, message",
     [
+        ({"opset": 18.0}, "opset 18.0; this version writes 13 to 21"),
+        ({"feeds": [np.ones(4)]}, "onnx.export: feeds has array.*, it must hold variables or their names"),
         ({"opset": 12}, "writes 13 to 21"),
         ({"opset": 22}, "writes 13 to 21"),
         ({"fetches": []}, "fetches is empty"),

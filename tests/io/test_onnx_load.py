@@ -181,6 +181,17 @@ def test_constants_replace_inputs(tmp_path):
     assert pm.Executor().run(program, {"x": np.ones((2, 3), "float32")}, fetches)[0].tolist() == [[3], [3]]
 
 
+def test_constants_have_the_element_type_of_the_graph(tmp_path):
+    inputs = [*tensors("x", shape=(2,)), *tensors("a", shape=(1,))]
+    made = saved(tmp_path, model([helper.make_node("Mul", ["x", "a"], ["y"])], inputs, tensors("y", shape=(2,))))
+    for value in ([0.5], 0.5, np.array([0.5])):
+        program, _, (y,) = pm.onnx.load(made, constants={"a": value})
+        (found,) = pm.Executor().run(program, {"x": np.ones(2, "float32")}, [y])
+        assert found.dtype == np.float32 and found.tolist() == [0.5, 0.5]
+    with pytest.raises(pm.ProgramError, match="constants: 'a' is an array of complex128, the program wants float32"):
+        pm.onnx.load(made, constants={"a": [1j]})
+
+
 def relu(weights=()):
     return model([helper.make_node("Relu", ["x"], ["y"])], tensors("x"), tensors("y"), weights)
 

@@ -119,6 +119,26 @@ def test_a_missing_pdopt(tmp_path, model):
     assert_same_bits({name: scope.get(name) for name in model.parameters}, model.values())
 
 
+def test_a_pdopt_that_can_not_be_written_leaves_the_pdparams(tmp_path, model):
+    pm.io.save(model.main, tmp_path / "m", model.scope)
+    before = (tmp_path / "m.pdparams").read_bytes()
+    (tmp_path / "m.pdopt").unlink()
+    (tmp_path / "m.pdopt").mkdir()
+    model.step()
+    with pytest.raises(pm.ProgramError, match="m.pdopt"):
+        pm.io.save(model.main, tmp_path / "m", model.scope)
+    assert (tmp_path / "m.pdparams").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.pdmodel", "m.pdopt", "m.pdparams"]
+
+
+def test_a_value_of_the_pdopt_that_does_not_fit(tmp_path, model):
+    pm.io.save(model.main, tmp_path / "m", model.scope)
+    state, scope = pm.io.load_state(tmp_path / "m.pdopt"), filled(model.main)
+    name = next(name for name in state if "moment1" in name)
+    pm.io.save_state(tmp_path / "m.pdopt", {**state, name: state[name][:1]})
+    refused(lambda: pm.io.load(model.main, tmp_path / "m", scope), scope, f"/m': '{name}' is", pm.ShapeError)
+
+
 def test_one_name_in_both_files(tmp_path, model):
     pm.io.save(model.main, tmp_path / "m", model.scope)
     (tmp_path / "m.pdopt").write_bytes((tmp_path / "m.pdparams").read_bytes())

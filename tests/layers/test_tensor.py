@@ -44,8 +44,10 @@ def test_data_is_declared_once():
     x = pm.layers.data("x", [None, 3])
     assert x.shape == (-1, 3) and x.stop_gradient and x.need_check_feed
     assert pm.layers.data("x", [-1, 3]) is x
-    with pytest.raises(pm.ProgramError, match="'x' is there already"):
+    with pytest.raises(pm.ProgramError, match=r"'x' is there already as \[-1, 3\] float32: give it another name, or call"):
         pm.layers.data("x", [-1, 4])
+    with pytest.raises(pm.ProgramError, match=r"'x' is there already as \[-1, 3\] float32 with lod_level 0: give"):
+        pm.layers.data("x", [-1, 3], lod_level=1)
 
 
 def test_a_global_variable_counts_runs():

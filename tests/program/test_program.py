@@ -1,4 +1,7 @@
 # Programs: names, bytes, copies, guards, text, and errors that end with the user's line.
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -114,6 +117,21 @@ def test_clone_is_a_copy_of_its_own():
     with pm.program_guard(copy):
         pm.layers.relu(copy.global_block().var("fc_0.tmp_1"))
     assert op_types(copy) == op_types() + ["relu"]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda program: pickle.loads(pickle.dumps(program))])
+@pytest.mark.parametrize("has_run", [False, True])
+def test_copies_and_pickles_are_programs_of_their_own(copied, has_run):
+    x = pm.layers.data("x", [-1, 2])
+    y = pm.layers.scale(x, scale=2.0)
+    main, feed = pm.default_main_program(), {"x": [[1, 2]]}
+    if has_run:
+        pm.Executor().run(feed=feed, fetch_list=[y])
+    other = copied(main)
+    with pm.program_guard(other):
+        z = pm.layers.scale(other.global_block().var(y.name), scale=3.0)
+    assert pm.Executor().run(other, feed, [z])[0].tolist() == [[6, 12]]
+    assert op_types() == ["scale"] and op_types(other) == ["scale", "scale"]
 
 
 def test_two_halves_of_a_program_are_all_of_it():
