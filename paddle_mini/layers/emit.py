@@ -115,7 +115,7 @@ def emit_all(
     names: dict[str, list[str]] = {}
     for port_name, value in bound.items():
         if isinstance(value, int):
-            names[port_name] = [unique_name.generate(f"{name}.tmp") for _ in range(value)]
+            names[port_name] = [default_main_program().new_name(f"{name}.tmp") for _ in range(value)]
         else:
             names[port_name] = [item.name for item in (value if isinstance(value, (list, tuple)) else [value])]
     here = block()
