@@ -281,18 +281,20 @@ def _sum_if_known(numbers: list[int | None]) -> int | None:
 def _plan_line(program: Any, sized: SizedProgram) -> str:
     """The plan depends only on shapes and dtypes, so all values are zeros."""
     from ..executor import Executor
+    from ..feeds import numpy_dtype
     from ..place import CPUPlace
     from ..scope import Scope
 
-    scope, block = Scope(), program.global_block()
-    feed = {}
+    scope, block, feed = Scope(), program.global_block(), {}
     read = {name: op for op in reversed(block.ops) for name in op.input_names}
     for name, op in read.items():
         var, value = block.find_var(name), sized.value(op, name)
         if var is None or value is None or var.block is not block:
             continue
         if var.persistable:
-            scope.set(name, np.zeros(var.shape, var.dtype))
+            scope.set(name, np.zeros(var.shape, numpy_dtype(var.dtype)))
         elif var.need_check_feed:
-            feed[name] = np.zeros(value.shape, value.dtype)
+            if value.size is None:
+                raise ProgramError(f"summary(plan=True): '{printable(name)}' is {list(value.shape)}, its size is not known")
+            feed[name] = np.zeros(value.shape, numpy_dtype(value.dtype))
     return Executor(CPUPlace()).plan_text(program, feed, [], scope).splitlines()[0]

@@ -136,6 +136,14 @@ def test_the_plan_is_that_of_a_run():
     assert line == model.exe.plan_text(model.main, {"x": x, "label": label}, [], model.scope).splitlines()[0]
 
 
+def test_the_plan_of_16_bits_and_of_sizes_that_are_not_known():
+    pm.layers.fc(pm.layers.data("x", [-1, 4], "bfloat16"), 3)
+    assert pm.summary(plan=True).plan.startswith("1 steps")
+    pm.layers.relu(pm.layers.data("open", [-1, -1]))
+    with pytest.raises(pm.ProgramError, match=r"'open' is \[1, -1\], its size is not known"):
+        pm.summary(plan=True)
+
+
 def test_text_and_html_have_the_same_cells():
     images()
     summary = pm.summary()
