@@ -21,19 +21,19 @@ IDENTITY = "`==` compares variables by identity; layers.equal(x, y) and layers.n
 
 
 def add(x: Variable, y: Operand) -> Variable:
-    return _scale(x, 1.0, y) if _is_factor(x, y) else _binary("elementwise_add", x, as_operand(x, y))
+    return _scale(x, 1.0, y) if _is_factor(y, x) else _binary("elementwise_add", x, as_operand(x, y))
 
 
 def subtract(x: Variable, y: Operand) -> Variable:
-    return _scale(x, 1.0, -float(y)) if _is_factor(x, y) else _binary("elementwise_sub", x, as_operand(x, y))
+    return _scale(x, 1.0, -float(y)) if _is_factor(y, x) else _binary("elementwise_sub", x, as_operand(x, y))
 
 
 def subtract_from(x: Variable, y: Operand) -> Variable:
-    return _scale(x, -1.0, y) if _is_factor(x, y) else _reflected("elementwise_sub", x, y)
+    return _scale(x, -1.0, y) if _is_factor(y, x) else _reflected("elementwise_sub", x, y)
 
 
 def multiply(x: Variable, y: Operand) -> Variable:
-    return _scale(x, y, 0.0) if _is_factor(x, y) else _binary("elementwise_mul", x, as_operand(x, y))
+    return _scale(x, y, 0.0) if _is_factor(y, x) else _binary("elementwise_mul", x, as_operand(x, y))
 
 
 def divide(x: Variable, y: Operand) -> Variable:
@@ -43,7 +43,7 @@ def divide(x: Variable, y: Operand) -> Variable:
     if y == 0:
         raise ProgramError(f"'{printable(x.name)}' is divided by zero")
     factor = 1.0 / float(y)
-    exact = abs(factor) < 2.0**127 and _is_factor(x, factor)
+    exact = abs(factor) < 2.0**127 and _is_factor(factor, x)
     return _scale(x, factor, 0.0) if exact else _binary("elementwise_div", x, as_operand(x, y))
 
 
@@ -72,7 +72,7 @@ def power(x: Variable, y: Operand) -> Variable:
     if not _is_number(y):
         return _binary("elementwise_pow", x, y)
     _require_exact(x, y)
-    if not _is_factor(x, y):
+    if not _is_factor(y, x):
         return _binary("elementwise_pow", x, as_operand(x, y))
     return append(x, "pow", {"X": x}, factor=float(y))
 
@@ -157,8 +157,8 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return True
 
 
-def _is_factor(x: Any, value: Any) -> TypeGuard[float]:
-    """Whether it is a number that an attribute, a float32, has without a loss that counts in x's element type."""
+def _is_factor(value: Any, x: Any) -> TypeGuard[float]:
+    """Whether it is a number that an attribute, a float32, holds without a loss in x's element type."""
     if not _is_number(value) or (x.dtype != "float64" and x.dtype not in dtypes.INTEGER_NAMES):
         return isinstance(value, numbers.Real)
     with np.errstate(over="ignore"):
@@ -196,7 +196,7 @@ def _no_variable(x: Any, y: Any) -> Any:
 
 def _scale(x: Any, scale: float, bias: float) -> Any:
     if x.dtype == "bool":
-        raise ProgramError(f"'{printable(x.name)}' is bool, whose elements are no numbers: cast it to float32 or int64 first")
+        raise ProgramError(f"'{printable(x.name)}' is bool, whose elements are not numbers: cast it to float32 or int64 first")
     _require_exact(x, scale)
     _require_exact(x, bias)
     return append(x, "scale", {"X": x}, scale=float(scale), bias=float(bias))

@@ -24,7 +24,7 @@ def gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[De
         candidates = _core.gradient(marked(forward))
     except _core.Error as error:
         raise located(error, forward, op.callstack) from error.__cause__
-    if op.type == "increment" and not counts and op.input("X") != op.output("Out"):  # of which the schema only counts back
+    if op.type == "increment" and not counts and op.input("X") != op.output("Out"):  # its schema only counts back
         sides = [("inputs", "X", op.output("Out")), ("outputs", "Out", op.input("X"))]
         candidates = [{"type": "assign", "attrs": [], **{side: [(port, [gradient_of(name)])] for side, port, (name,) in sides}}]
     result: list[Description] = []

@@ -46,14 +46,15 @@ class Overwrites:
             return
         for port, name in _values_read(descriptions):
             var = op.block.find_var(name)
-            if var is None or var.persistable or var.kind != dtypes.TENSOR:
+            if var is None or var.kind != dtypes.TENSOR:
                 continue
             writer = self._writer_instead(op, name, name in op.input(port))
             if writer is not None:
                 place = callsite.place_of(writer.callstack)
                 error = ProgramError(
                     f"the gradient needs '{printable(name)}' as it is here, but {printable(writer.type)}"
-                    f"{' at ' + place if place else ''} writes it too, and one value is kept: write to another variable"
+                    f"{' at ' + place if place else ''} writes it too, and one value is kept: read a copy, which layers.assign "
+                    "makes, or write to another variable"
                 )
                 raise located(error, op.describe(), op.callstack)
 
@@ -62,13 +63,16 @@ class Overwrites:
         (is_input) or wrote."""
         here = self._of(op.block)
         at = here.places.get(id(op), len(op.block.ops))
-        ops = op.block.ops
+        ops, var = op.block.ops, op.block.var(name)
         writers = [i for i in here.writers.get(name, ()) if not self._counts_back(ops[i], name)]
+        if var.persistable:  # statistics, which normalizations update, are not read in training
+            writers = [i for i in writers if name not in ops[i].input_names]
         later = [i for i in writers if i > at or (i == at and is_input)]
         earlier = [i for i in writers if i < at or (i == at and not is_input)]
         runner = None if name in op.block.vars else self._runner(op.block)
         if runner is not None and runner.type == "while":
-            in_place = [i for i in writers if name in ops[i].input_names]  # no step keeps the value
+            # No step keeps these values.
+            in_place = [i for i in writers if var.persistable or name in ops[i].input_names]
             return next((ops[i] for i in (*in_place, *earlier)), None)
         if later:
             return ops[later[-1]]

@@ -102,7 +102,7 @@ def test_numbers_that_no_element_has():
             call()
     truth = pm.layers.data("truth", [1], "bool")
     for call in (lambda: truth + 1, lambda: 1.0 - truth, lambda: truth * 2.5, lambda: -truth, lambda: truth / 2):
-        with pytest.raises(pm.ProgramError, match="'truth' is bool, whose elements are no numbers: cast it"):
+        with pytest.raises(pm.ProgramError, match="'truth' is bool, whose elements are not numbers: cast it"):
             call()
     with pytest.raises(TypeError, match="'n' is a Variable, for which .* here: layers.where"):
         n[0] = 1

@@ -119,4 +119,4 @@ def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = Fal
 def _require_array(layer: str, array: Variable) -> None:
     require_variable(layer, array)
     if array.kind != dtypes.TENSOR_ARRAY:
-        refuse(ProgramError, f"{layer}: '{printable(array.name)}' is no array: create_array and array_write make one")
+        refuse(ProgramError, f"{layer}: '{printable(array.name)}' is not an array: create_array and array_write make one")

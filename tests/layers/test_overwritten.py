@@ -153,6 +153,25 @@ def product_with_what_a_step_adds_to(x):
     return total
 
 
+def state_of_the_next_run(x):
+    state = L.create_global_var([3], 1.0, name="state")
+    out = state * x
+    L.assign(state * 2.0, state)
+    return out
+
+
+def state_of_the_next_step(x):
+    state = L.create_global_var([3], 1.0, name="state")
+    total = L.assign(x)
+
+    def body(i):
+        L.assign(total * state, total)
+        L.assign(state * 2.0, state)
+
+    steps(3, body)
+    return total
+
+
 def places_counted_in_block_0(x):
     i, array = L.zeros([1], "int64"), L.create_array("float32")
     for _ in range(2):
@@ -167,6 +186,8 @@ def places_counted_in_block_0(x):
         (square_of_what_is_overwritten, "tmp_0", "assign"),
         (square_of_what_a_step_wrote, "assign_0.tmp_0", "assign"),
         (product_with_what_a_step_adds_to, "assign_0.tmp_0", "sum"),
+        (state_of_the_next_run, "state", "assign"),
+        (state_of_the_next_step, "state", "assign"),
         (places_counted_in_block_0, "fill_constant_0.tmp_0", "increment"),
     ],
 )
@@ -178,3 +199,16 @@ def test_a_value_that_is_lost_is_refused(build, name, writer):
     with pytest.raises(pm.ProgramError, match=words):
         pm.gradients(out, x)
     assert pm.default_main_program().to_bytes() == before
+
+
+def test_a_copy_keeps_the_value():
+    """A state that each run hands to the next one."""
+    x = L.data("x", [3])
+    state = L.create_global_var([3], 1.0, name="state")
+    out = L.assign(state) * x
+    L.assign(out, state)
+    (gradient,) = pm.gradients(out, x)
+    exe = pm.Executor()
+    exe.run(pm.default_startup_program())
+    found = [exe.run(feed={"x": np.full(3, 2.0, "float32")}, fetch_list=[gradient])[0][0] for _ in range(3)]
+    assert found == [1, 2, 4]
