@@ -19,6 +19,8 @@ def gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[De
     if not counts and (produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names)):
         return []
     _complete(op)
+    if op.block.program.is_loaded:
+        _correct_declarations(op)
     forward = op.describe()
     try:
         candidates = _core.gradient(marked(forward))
@@ -91,3 +93,19 @@ def _complete(op: Operator) -> None:
         dtype, shape = ("uint8", x.shape) if port == "Mask" else (x.dtype, (0, *x.shape))
         op.block.create_var(name, dtype=dtype, shape=shape)
         op.set_output(port, name)
+
+
+def _correct_declarations(op: Operator) -> None:
+    """Declares the outputs with the element types and ranks that they have: files of PaddlePaddle declare others for some, such
+    as MaxIndex and Reserve."""
+    read = {name: op.block.var(name).info() for name in op.input_names}
+    try:
+        _, infos = _core.check_op(op.describe(), read)
+    except _core.Error as error:
+        raise located(error, op.describe(), op.callstack) from error.__cause__
+    for name, info in infos.items():
+        var = op.block.find_var(name)
+        if var is None or var.persistable:
+            continue
+        if var.dtype != info["dtype"] or len(var.shape) != len(info["shape"]):
+            var.set_info(info)

@@ -40,6 +40,7 @@ class Program:
         self.random_seed = 0
         """Not 0: random operators appended from now on draw the same numbers at every run."""
         self.backward_count = 0
+        self.is_loaded = False  # its declarations are those of a file
         self._current = 0
         self._version = 0
         self._names: unique_name.Counters = {}
@@ -160,7 +161,9 @@ class Program:
         contradict each other. Operators that this build does not know are kept: handle() and a run refuse them."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise _core.ProgramError(f"from_bytes takes bytes, not {type(data).__name__}")
-        return Program._from_description(_core.decode_program(bytes(data)))
+        program = Program._from_description(_core.decode_program(bytes(data)))
+        program.is_loaded = True
+        return program
 
     def handle(self) -> Any:
         """The program in C++, verified; made once for every version."""
@@ -209,7 +212,7 @@ class Program:
     def _copy(self, description: dict[str, Any]) -> Program:
         copy = Program._from_description(description)
         copy.random_seed, copy._seeds = self.random_seed, self._seeds
-        copy._names = dict(self._names)
+        copy._names, copy.is_loaded = dict(self._names), self.is_loaded
         copy.parameter_info = self.parameter_info
         copy.schedules = {name: rate for name, rate in self.schedules.items() if name in copy.blocks[0].vars}
         copy.minimizers = {name: one for name, one in self.minimizers.items() if one[1] in copy.blocks[0].vars}
