@@ -21,33 +21,35 @@ IDENTITY = "`==` compares variables by identity; layers.equal(x, y) and layers.n
 
 
 def add(x: Variable, y: Operand) -> Variable:
-    return _scale(x, 1.0, y) if _is_number(y) else _binary("elementwise_add", x, y)
+    return _scale(x, 1.0, y) if _is_factor(y, x) else _binary("elementwise_add", x, as_operand(x, y))
 
 
 def subtract(x: Variable, y: Operand) -> Variable:
-    return _scale(x, 1.0, -float(y)) if _is_number(y) else _binary("elementwise_sub", x, y)
+    return _scale(x, 1.0, -float(y)) if _is_factor(y, x) else _binary("elementwise_sub", x, as_operand(x, y))
 
 
 def subtract_from(x: Variable, y: Operand) -> Variable:
-    return _scale(x, -1.0, y) if _is_number(y) else _no_variable(x, y)
+    return _scale(x, -1.0, y) if _is_factor(y, x) else _reflected("elementwise_sub", x, y)
 
 
 def multiply(x: Variable, y: Operand) -> Variable:
-    return _scale(x, y, 0.0) if _is_number(y) else _binary("elementwise_mul", x, y)
+    return _scale(x, y, 0.0) if _is_factor(y, x) else _binary("elementwise_mul", x, as_operand(x, y))
 
 
 def divide(x: Variable, y: Operand) -> Variable:
+    _require_quotients(x)
     if not _is_number(y):
         return _binary("elementwise_div", x, y)
     if y == 0:
         raise ProgramError(f"'{printable(x.name)}' is divided by zero")
-    return _scale(x, 1.0 / float(y), 0.0)
+    factor = 1.0 / float(y)
+    exact = abs(factor) < 2.0**127 and _is_factor(factor, x)
+    return _scale(x, factor, 0.0) if exact else _binary("elementwise_div", x, as_operand(x, y))
 
 
 def divide_into(x: Variable, y: Operand) -> Variable:
-    if not _is_number(y):
-        return _no_variable(x, y)
-    return append(x, "elementwise_div", {"X": as_operand(x, y), "Y": x})
+    _require_quotients(x)
+    return _reflected("elementwise_div", x, y)
 
 
 def floor_divide(x: Variable, y: Operand) -> Variable:
@@ -70,7 +72,7 @@ def power(x: Variable, y: Operand) -> Variable:
     if not _is_number(y):
         return _binary("elementwise_pow", x, y)
     _require_exact(x, y)
-    if x.dtype == "float64" and float(np.float32(y)) != y:  # the attribute is a float32
+    if not _is_factor(y, x):
         return _binary("elementwise_pow", x, as_operand(x, y))
     return append(x, "pow", {"X": x}, factor=float(y))
 
@@ -146,7 +148,21 @@ def is_truth(value: Any) -> bool:
 def _is_number(value: Any) -> TypeGuard[float]:
     if is_truth(value):
         raise ProgramError(f"an operand is {value}, it must be a Variable or a number; {IDENTITY}")
-    return isinstance(value, numbers.Real)
+    if not isinstance(value, numbers.Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        raise ProgramError("an operand is an integer beyond every float") from None
+    return True
+
+
+def _is_factor(value: Any, x: Any) -> TypeGuard[float]:
+    """Whether it is a number that an attribute, a float32, holds without a loss in x's element type."""
+    if not _is_number(value) or (x.dtype != "float64" and x.dtype not in dtypes.INTEGER_NAMES):
+        return isinstance(value, numbers.Real)
+    with np.errstate(over="ignore"):
+        return float(value) != float(value) or float(np.float32(float(value))) == value
 
 
 def _binary(op_type: str, x: Any, y: Any) -> Any:
@@ -179,9 +195,16 @@ def _no_variable(x: Any, y: Any) -> Any:
 
 
 def _scale(x: Any, scale: float, bias: float) -> Any:
+    if x.dtype == "bool":
+        raise ProgramError(f"'{printable(x.name)}' is bool, whose elements are not numbers: cast it to float32 or int64 first")
     _require_exact(x, scale)
     _require_exact(x, bias)
     return append(x, "scale", {"X": x}, scale=float(scale), bias=float(bias))
+
+
+def _require_quotients(x: Any) -> None:
+    if x.dtype in dtypes.INTEGER_NAMES:
+        raise ProgramError(f"'{printable(x.name)}' is {x.dtype}, a quotient may be a fraction: use //, or cast it to float32")
 
 
 def _require_exact(x: Any, number: Any) -> None:

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from . import _core, dtypes, roles
 from ._core import printable
 from .backward_blocks import block_gradient, declare, runs_block
 from .block import Block
-from .errors import located, shown
+from .errors import near, shown
 from .gradient_formulas import formula_of, write_formula
-from .gradient_names import GradientNames, finished, gradient_of, marked, plain, with_sums
-from .operator import EMPTY_NAME, Operator
+from .gradient_names import GradientNames, finished, gradient_of, with_sums
+from .operator import Operator
+from .operator_gradients import gradient_ops
+from .overwritten import Overwrites, end_gradients
 from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, names_of
 
@@ -80,10 +83,17 @@ def gradients(
         array([2., 2., 2.], dtype=float32)
     """
     target_list, input_list = _as_list(targets), _as_list(inputs)
+    if not target_list:
+        raise _core.ProgramError("gradients: targets is empty, give a variable or a list of them")
     seeds = [None] * len(target_list) if target_gradients is None else _as_list(target_gradients)
     if len(seeds) != len(target_list):
         raise _core.ProgramError(f"{len(seeds)} target_gradients for {len(target_list)} targets")
-    block = _block_of(target_list[0])
+    blocks = [_block_of(target) for target in target_list]
+    block = blocks[0]
+    if any(one is not block for one in blocks):
+        raise _core.ProgramError("gradients: the targets are variables of several programs")
+    for target, seed in zip(target_list, seeds):
+        _require_like(target, seed)
     names = names_of([block.var(item) if isinstance(item, str) else item for item in input_list], "inputs")
     wanted = set(names)
     made = _append(block, target_list, seeds, _stops(block, no_grad_set) - wanted, wanted)
@@ -107,11 +117,14 @@ def _append(
     if taken and any(runs_block(op) for op in path):
         raise _core.ProgramError("the gradient of a loop or branch can be appended once to a program: make it in a clone")
     names = GradientNames(taken, "grad/" * (program.backward_count - 1))
-    produced = {target.name for target in targets}
+    with_gradient = {target.name for target in targets}
     descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
-    descriptions += _of_ops(path, produced, reached, block.idx)
+    descriptions += _of_ops(Overwrites(program), path, set(with_gradient), reached, block.idx)
+    begin = len(block.ops)
     _append_all(block, finished(descriptions, names))
-    return {name: names.final(gradient_of(name)) for name in produced}
+    written = {name for op in block.ops[begin:] for name in op.output_names}
+    final = {name: names.final(gradient_of(name)) for name in reached | with_gradient}
+    return {name: gradient for name, gradient in final.items() if gradient in written}
 
 
 def _with_formulas(path: list[Operator], reached: set[str]) -> list[Operator]:
@@ -124,25 +137,29 @@ def _with_formulas(path: list[Operator], reached: set[str]) -> list[Operator]:
     return result
 
 
-def _of_ops(path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
-    """The operators for a list of forward operators, the last one first; `block` is where they will stand."""
+def _of_ops(overwrites: Overwrites, path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
+    """The operators for a list of forward operators, the last one first; `block` is where they will stand. `produced` are
+    the variables that have a gradient: at first after the last operator, at the end before the first one."""
     descriptions: list[Description] = []
     for op in reversed(path):
         if runs_block(op):
-            descriptions += block_gradient(op, produced, reached, block, _inside, _append_all)
-        else:
-            descriptions += _gradient_ops(op, produced, reached)
+            descriptions += block_gradient(op, produced, reached, block, partial(_inside, overwrites), _append_all)
+            continue
+        made = gradient_ops(op, produced, reached)
+        overwrites.require_values(op, made)
+        descriptions += made
+        end_gradients(op, produced, descriptions)
     return descriptions
 
 
-def _inside(path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
+def _inside(overwrites: Overwrites, path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
     """The same for the operators of a loop or branch, which only a first call differentiates: no name is taken."""
-    return finished(_of_ops(path, produced, reached, block), GradientNames(set(), ""))
+    return finished(_of_ops(overwrites, path, produced, reached, block), GradientNames(set(), ""))
 
 
-def _append_all(block: Block, descriptions: list[Description]) -> None:
+def _append_all(block: Block, descriptions: list[Description], entering: Iterable[str] = ()) -> None:
     with roles.op_role_guard(roles.BACKWARD):
-        for description in with_sums(descriptions, block.idx):
+        for description in with_sums(descriptions, block.idx, entering):
             declare(block, description)
             block.append_op(description["type"], dict(description["inputs"]), dict(description["outputs"]), description["attrs"])
 
@@ -158,9 +175,23 @@ def _block_of(var: Variable) -> Block:
     return block
 
 
+def _require_like(target: Variable, seed: Any) -> None:
+    """ProgramError or ShapeError unless seed is None or a variable of the target's shape and element type."""
+    if seed is None:
+        return
+    if not isinstance(seed, Variable):
+        raise _core.ProgramError(f"target_gradients has {shown(seed)}, it must hold variables; layers.assign(array) makes one")
+    agree = len(seed.shape) == len(target.shape) and all(a == b or -1 in (a, b) for a, b in zip(seed.shape, target.shape))
+    if seed.dtype != target.dtype or not agree:
+        raise _core.ShapeError(f"target_gradients has '{seed}', the gradient of '{target}' must have its shape and element type")
+
+
 def _stops(block: Block, no_grad_set: Names) -> set[str]:
-    stops = {var.name for var in block.vars.values() if var.stop_gradient}
-    return stops.union(names_of(no_grad_set or (), "no_grad_set"))
+    given = names_of(() if no_grad_set is None else no_grad_set, "no_grad_set")
+    for name in given:
+        if not any(name in one.vars for one in block.program.blocks):
+            raise _core.ProgramError(f"no_grad_set: the program has no variable '{printable(name)}'{near(name, block.vars)}")
+    return {var.name for var in block.vars.values() if var.stop_gradient}.union(given)
 
 
 def _require_parameters(names: Iterable[str], block: Block) -> None:
@@ -177,7 +208,8 @@ def _op_path(block: Block, targets: set[str], stops: set[str]) -> list[Operator]
     relevant, path = set(targets), []
     for op in reversed(block.ops):
         # A variable that an optimizer wrote before is a leaf here.
-        if relevant.isdisjoint(op.output_names) or op.attr("op_role", 0) & (roles.OPTIMIZE | roles.LR_SCHEDULE):
+        is_training = op.attr("op_role", 0) & (roles.OPTIMIZE | roles.LR_SCHEDULE)
+        if relevant.isdisjoint(op.output_names) or is_training or op.type == "feed":
             continue
         path.append(op)
         relevant.update(name for name in op.input_names if name not in stops)
@@ -214,71 +246,6 @@ def _seed(target: Variable, seed: Variable | None) -> Description:
         attrs = {"shape": target.shape, "dtype": target.dtype, "value": 1.0}
     attrs["op_role"] = roles.BACKWARD | roles.LOSS
     return {"type": op_type, "inputs": inputs, "outputs": [("Out", [gradient_of(target.name)])], "attrs": attrs}
-
-
-def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[Description]:
-    """The operators for one forward operator; `produced` are the variables that have a gradient."""
-    counts = op.type == "increment" and op.block.idx
-    if not counts and (produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names)):
-        return []
-    forward = op.describe()
-    try:
-        candidates = _core.gradient(marked(forward))
-    except _core.Error as error:
-        raise located(error, forward, op.callstack) from error.__cause__
-    result: list[Description] = []
-    filled: set[str] = set()
-    for candidate in candidates:
-        if op.block.idx and not any(plain(name) for _, names in candidate["outputs"] for name in names):
-            # No gradient but what takes a step of a counter back, for those that are read with it.
-            result.append(
-                {
-                    "type": candidate["type"],
-                    "inputs": candidate["inputs"],
-                    "outputs": candidate["outputs"],
-                    "attrs": _attrs_of(op, candidate["attrs"]),
-                }
-            )
-            continue
-        outputs = [
-            (slot, [name if plain(name) in reached else EMPTY_NAME for name in names]) for slot, names in candidate["outputs"]
-        ]
-        outputs = [(slot, names) for slot, names in outputs if any(name != EMPTY_NAME for name in names)]
-        if not outputs:
-            continue
-        for name in [name for _, names in candidate["inputs"] for name in names if plain(name)]:
-            output = plain(name)
-            if output not in produced and output in op.output_names and output not in filled:
-                filled.add(output)
-                result.append(
-                    {
-                        "type": "fill_any_like",
-                        "inputs": [("X", [output])],
-                        "outputs": [("Out", [name])],
-                        "attrs": _attrs_of(op, [("value", 0, 0.0)]),
-                    }
-                )
-        result.append(
-            {
-                "type": candidate["type"],
-                "inputs": candidate["inputs"],
-                "outputs": outputs,
-                "attrs": _attrs_of(op, candidate["attrs"]),
-            }
-        )
-    for description in result:
-        produced.update(plain(name) for _, names in description["outputs"] for name in names if plain(name))
-    return result
-
-
-def _attrs_of(op: Operator, attrs: Any) -> dict[str, Any]:
-    """Attributes of a gradient operator: a backward role, and the forward operator's device and
-    line of the user."""
-    result = {name: value for name, _, value in attrs if name not in ("op_role", "op_role_var", "op_callstack", "op_device")}
-    result["op_callstack"] = op.callstack
-    if op.attr("op_device"):
-        result["op_device"] = op.attr("op_device")
-    return result
 
 
 def _tell_role_vars(block: Block, pairs: list[tuple[Parameter, Variable]]) -> None:

@@ -5,14 +5,16 @@ from collections.abc import Callable
 from typing import Any
 
 from . import dtypes
+from ._core import ProgramError
 from .block import Block
+from .errors import located
 from .operator import EMPTY_NAME, Operator
 
 GRAD = "@GRAD"
 
 Description = dict[str, Any]
 OfOps = Callable[[list[Operator], set[str], set[str], int], list[Description]]
-AppendAll = Callable[[Block, list[Description]], None]
+AppendAll = Callable[[Block, list[Description], list[str]], None]
 
 
 def runs_block(op: Operator) -> bool:
@@ -26,6 +28,9 @@ def block_gradient(
     Makes the block that they run, inside block `parent`."""
     if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
         return []
+    if op.attr("is_test"):
+        error = ProgramError("the loop keeps no values for a gradient: is_test is set, as by clone(for_test=True)")
+        raise located(error, op.describe(), op.callstack)
     kind = _RecurrentGradient if op.type == "recurrent" else _BlockGradient
     return kind(op, produced, reached, parent, of_ops, append_all).make()
 
@@ -62,11 +67,11 @@ class _BlockGradient:
             if not added:
                 break
             targets |= added
-        descriptions += self.ended(targets, descriptions)
+        descriptions += self.ended(targets, received)
         for name in sorted(targets):
             declare_like(block, name + GRAD, name)
-        self.append_all(block, descriptions)
-        return self.zeros(targets) + [self.operator(block, targets, descriptions)]
+        self.append_all(block, descriptions, [name + GRAD for name in targets])
+        return self.zeros(targets) + [self.operator(block, targets, received)]
 
     def with_gradient(self) -> set[str]:
         """Those of its outputs that have a gradient."""
@@ -96,13 +101,9 @@ class _BlockGradient:
         var = self.body.find_var(name)
         return var is not None and dtypes.has_gradient(var.dtype) and not var.stop_gradient
 
-    def ended(self, targets: set[str], descriptions: list[Description]) -> list[Description]:
+    def ended(self, targets: set[str], received: set[str]) -> list[Description]:
         """Zeros where the block overwrites without reading: the gradient ends there, for what was before."""
-        given = {name for description in descriptions for _, names in description["outputs"] for name in names}
-        rest = sorted(
-            name for name in targets.intersection(self.reads) if name + GRAD not in given and self.kind(name) == dtypes.TENSOR
-        )
-        return [self.zeros_like(name) for name in rest]
+        return [self.zeros_like(name) for name in sorted(targets.intersection(self.reads) - received)]
 
     def kind(self, name: str) -> int:
         return self.body.var(name).kind
@@ -123,9 +124,8 @@ class _BlockGradient:
     def gradient_block(self) -> Block:
         return self.program.add_block(self.parent, self.body.idx)
 
-    def operator(self, block: Block, targets: set[str], descriptions: list[Description]) -> Description:
-        given = {name for description in descriptions for _, names in description["outputs"] for name in names}
-        given |= self.passing(targets)
+    def operator(self, block: Block, targets: set[str], received: set[str]) -> Description:
+        given = {name + GRAD for name in received} | self.passing(targets)
         inputs = [(port, list(names)) for port, names in self.op.inputs.items() if port != "Condition"]
         inputs += [(port, list(names)) for port, names in self.op.outputs.items()]
         inputs.append((self.written_port() + GRAD, self.entering(targets)))
@@ -188,7 +188,7 @@ class _RecurrentGradient(_BlockGradient):
     def next_of(self, received: set[str]) -> set[str]:
         return {state for ex, state in self.state_pairs() if ex in received}
 
-    def ended(self, targets: set[str], descriptions: list[Description]) -> list[Description]:
+    def ended(self, targets: set[str], received: set[str]) -> list[Description]:
         return []
 
     def zeros(self, targets: set[str]) -> list[Description]:

@@ -1,6 +1,7 @@
 # Element types and attribute types: names in Python, numbers in framework.proto.
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Any
 
@@ -57,8 +58,8 @@ _ACCEPTED = {
     INT: (int, np.integer),
     LONG: (int, np.integer),
     BLOCK: (int, np.integer),
-    FLOAT: (int, float, np.number, np.bool_),
-    FLOAT64: (int, float, np.number, np.bool_),
+    FLOAT: (int, float, np.integer, np.floating, np.bool_),
+    FLOAT64: (int, float, np.integer, np.floating, np.bool_),
     STRING: (str,),
     BOOLEAN: (bool, np.bool_),
 }
@@ -115,7 +116,8 @@ def _one(name: str, attr_type: int, element: int, value: Any) -> Any:
     boolean = isinstance(value, (bool, np.bool_))
     # True is 1.0 where a number is wanted, as in PaddlePaddle; an integer that is True is more likely a mistake.
     if isinstance(value, accepted) and (boolean == (element == BOOLEAN) or element in (FLOAT, FLOAT64)):
-        return _PYTHON[element](value)
+        with contextlib.suppress(OverflowError):  # an integer beyond every float
+            return _PYTHON[element](value)
     raise _not_of_type(name, attr_type, value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._core import Error, ProgramError, printable
+from .dataflow import blocks_of
 from .errors import listed, near, shown
 from .feeds import converted, filled, numpy_dtype, short
 from .guards import default_main_program
@@ -209,12 +210,25 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
             data = [var.name for var in variables.values() if var.need_check_feed]
             hint = near(str(name), data or variables)
             raise ProgramError(f"feed '{printable(name)}' is not a variable of the program{hint or _listed(data)}")
+        if not variables[name].need_check_feed and not variables[name].persistable:
+            _require_effect(program, name)
     fetches = tuple(_fetch_name(item, variables) for item in fetch_list)
     wanted = tuple(numpy_dtype(variables[name].dtype) for name in feed)
     call = _core.Signature(program.handle(), tuple(feed), fetches), tuple(feed), wanted
     key = (*feed, None, *fetch_list)
     program._calls[key] = call
     return call
+
+
+def _require_effect(program: Program, name: str) -> None:
+    """ProgramError if an operator overwrites what is fed before any operator reads it."""
+    touching = (op for op in program.global_block().ops if op.type != "feed" and name in (*op.input_names, *op.output_names))
+    first = next(touching, None)
+    if first is not None and name not in first.input_names and not blocks_of(first):
+        raise ProgramError(
+            f"feed '{printable(name)}' would be overwritten by {printable(first.type)}, which computes it; "
+            "Program.prune(feeds, fetches) leaves that operator out"
+        )
 
 
 def as_fetches(fetch_list: Any) -> Any:

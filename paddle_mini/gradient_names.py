@@ -2,6 +2,8 @@
 # grad/x@GRAD at a second call.
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from .operator import EMPTY_NAME
@@ -10,10 +12,21 @@ Description = dict[str, Any]
 
 
 GRAD = "@GRAD"
+# In a description: gradients that end with its operator, because the variables are written there; without an operator, its type
+# is "".
+ENDS = "ends"
 
 # While operators are made, this follows the names of variables of the program: x@GRAD\0 is a variable that an earlier
 # call made, and x\0@GRAD is the gradient of x that this call makes.
 _MARK = "\0"
+
+
+_EARLIER = re.compile("(grad/)*")
+
+
+def calls_before(names: Iterable[str]) -> int:
+    """How many calls have appended gradients to a program with these variables."""
+    return max((1 + _EARLIER.match(name)[0].count("/") for name in names if GRAD in name), default=0)  # type: ignore[index]
 
 
 class GradientNames:
@@ -46,6 +59,11 @@ def gradient_of(name: str) -> str:
     return name + _MARK + GRAD
 
 
+def is_marked(name: str) -> bool:
+    """Whether `marked` has marked it as a variable of the program."""
+    return name.endswith(_MARK)
+
+
 def variable_name(name: str) -> str:
     """The name in the program of a variable that `marked` has marked."""
     return name.removesuffix(_MARK)
@@ -63,19 +81,28 @@ def finished(descriptions: list[Description], names: GradientNames) -> list[Desc
         return [(slot, [names.final(name) for name in args]) for slot, args in items]
 
     return [
-        {**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}
+        {
+            **description,
+            "inputs": slots(description["inputs"]),
+            "outputs": slots(description["outputs"]),
+            ENDS: list(map(names.final, description.get(ENDS, ()))),
+        }
         for description in descriptions
     ]
 
 
-def with_sums(descriptions: list[Description], block_index: int) -> list[Description]:
+def with_sums(descriptions: list[Description], block_index: int, entering: Iterable[str] = ()) -> list[Description]:
     """If a gradient is written more than once, each writer gets a separate name, and a sum is
-    put before the first reader, or at the end."""
+    put before the first reader, or at the end. `entering` are gradients that have a value before the first operator."""
     result: list[Description] = []
-    parts: dict[str, list[tuple[list[str], int, Any]]] = {}  # where each part of a gradient is written, and its line
+    given = {name: [name] for name in entering}
+    # Where each part of a gradient is written, and its line.
+    parts: dict[str, list[tuple[list[str], int, Any]]] = {name: [(names, 0, None)] for name, names in given.items()}
     renames: dict[str, int] = {}
 
     def rename(names: list[str], i: int) -> None:
+        if names is given.get(name):
+            return
         number = renames.get(name, 0)
         renames[name] = number + 1
         names[i] = f"{name}@RENAME@block{block_index}@{number}"
@@ -99,7 +126,8 @@ def with_sums(descriptions: list[Description], block_index: int) -> list[Descrip
         for name in [name for _, names in description["inputs"] for name in names]:
             add_up(name)
         outputs = [(slot, list(names)) for slot, names in description["outputs"]]
-        result.append({**description, "outputs": outputs})
+        if description["type"]:
+            result.append({**description, "outputs": outputs})
         for names, i, name in [(written, i, name) for _, written in outputs for i, name in enumerate(written)]:
             if name == EMPTY_NAME:
                 continue
@@ -115,6 +143,9 @@ def with_sums(descriptions: list[Description], block_index: int) -> list[Descrip
                 rename(*places[0][:2])
             if len(places) >= 2:
                 rename(names, i)
+        for name in description.get(ENDS, ()):
+            add_up(name)
+            parts.pop(name, None)
     for name in list(parts):
         add_up(name)
     return result

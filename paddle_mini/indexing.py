@@ -70,7 +70,8 @@ def _bounds(x: Any, axis: int, key: slice) -> tuple[int, int, int]:
     step = 1 if key.step is None else _whole(x, key.step)
     if step == 0:
         raise ProgramError(f"'{printable(x.name)}' is indexed with a slice whose step is 0")
-    start, stop = (None if end is None else _whole(x, end) for end in (key.start, key.stop))
+    start, stop = (None if end is None else max(-_BACK, min(_whole(x, end), _BACK)) for end in (key.start, key.stop))
+    step = max(-_BACK, min(step, _BACK))
     if step > 0:
         return 0 if start is None else start, _BACK if stop is None else stop, step
     if x.shape[axis] < 0:  # a stop of -1, the last one, leaves nothing

@@ -3,15 +3,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _core, dataflow, roles, show, transform, unique_name
+from . import _core, dataflow, show, transform, unique_name
 from .block import Block
+from .gradient_names import calls_before
 from .operator import Operator
 from .transaction import after_undo, before_growing, before_setting
-from .variable import Parameter, Variable, name_of
+from .variable import Parameter, Variable, names_of
+
+Names = Iterable[Variable | str] | Variable | str
 
 # The release of PaddlePaddle whose operators and defaults a program means: 2.6.2.
 FORMAT_VERSION = 2006002
@@ -37,6 +40,7 @@ class Program:
         self.random_seed = 0
         """Not 0: random operators appended from now on draw the same numbers at every run."""
         self.backward_count = 0
+        self.is_loaded = False  # its declarations are those of a file
         self._current = 0
         self._version = 0
         self._names: unique_name.Counters = {}
@@ -111,7 +115,10 @@ class Program:
 
     def new_name(self, key: str) -> str:
         """A name that this program does not have yet: fc_0 for "fc"."""
-        return unique_name.generate(key, self._names)
+        while True:  # counters start again in unique_name.guard(), and users give names of this form too
+            name = unique_name.generate(key, self._names)
+            if not any(name in block.vars for block in self.blocks):
+                return name
 
     def next_seed(self) -> int:
         """A seed for one random operator: 0, the executor's generator, without random_seed."""
@@ -154,7 +161,9 @@ class Program:
         contradict each other. Operators that this build does not know are kept: handle() and a run refuse them."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise _core.ProgramError(f"from_bytes takes bytes, not {type(data).__name__}")
-        return Program._from_description(_core.decode_program(bytes(data)))
+        program = Program._from_description(_core.decode_program(bytes(data)))
+        program.is_loaded = True
+        return program
 
     def handle(self) -> Any:
         """The program in C++, verified; made once for every version."""
@@ -178,11 +187,11 @@ class Program:
         name."""
         return self._copy(transform.only(self.describe(), kept_roles))
 
-    def prune(self, feeds: Sequence[Variable | str], fetches: Sequence[Variable | str]) -> Program:
+    def prune(self, feeds: Names, fetches: Names) -> Program:
         """A copy with only the operators that compute `fetches` from `feeds`; in blocks of loops and branches, operators
-        whose results are not read are removed too. ProgramError when a variable that is neither fed, nor persistable,
-        nor computed is needed."""
-        feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
+        whose results are not read are removed too. One variable or name stands for a list of one. ProgramError when a
+        variable that is neither fed, nor persistable, nor computed is needed."""
+        feed_names, fetch_names = names_of(feeds, "prune: feeds"), names_of(fetches, "prune: fetches")
         for name in feed_names + fetch_names:
             self.global_block().var(name)
         pruned = self
@@ -203,11 +212,13 @@ class Program:
     def _copy(self, description: dict[str, Any]) -> Program:
         copy = Program._from_description(description)
         copy.random_seed, copy._seeds = self.random_seed, self._seeds
-        copy._names = dict(self._names)
-        copy.backward_count = self.backward_count
+        copy._names, copy.is_loaded = dict(self._names), self.is_loaded
         copy.parameter_info = self.parameter_info
         copy.schedules = {name: rate for name, rate in self.schedules.items() if name in copy.blocks[0].vars}
         copy.minimizers = {name: one for name, one in self.minimizers.items() if one[1] in copy.blocks[0].vars}
+        for block, of_copy in zip(self.blocks[:1], copy.blocks):
+            for name, var in of_copy.vars.items():
+                var.shape_known = block.vars[name].shape_known if name in block.vars else True
         for parameter in copy.all_parameters():
             original = self.blocks[parameter.block.idx].vars.get(parameter.name)
             if isinstance(original, Parameter):
@@ -232,7 +243,7 @@ class Program:
         if not program.blocks:
             raise _core.ProgramError("the program has no blocks")
         program._other = other
-        program.backward_count = int(any(op.attr("op_role", 0) & roles.BACKWARD for block in program.blocks for op in block.ops))
+        program.backward_count = calls_before(program.blocks[0].vars)
         program._names = unique_name.counters_after(var.name for var in program.list_vars())
         return program
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
+from ._core import ProgramError
+from .errors import shown
 from .renamed import show_public
 from .thread_state import state
 from .transaction import before_setting
@@ -54,6 +56,8 @@ def guard(counters: Counters | None = None) -> Iterator[Counters]:
         ['fc_0.w_0', 'fc_0.b_0']
     """
     inside = {} if counters is None else counters
+    if not isinstance(inside, dict):
+        raise ProgramError(f"unique_name.guard: counters is {shown(counters)}, it must be what such a guard gave, or None")
     before = switch(inside)
     try:
         yield inside

@@ -202,6 +202,7 @@ class Variable:
     __and__ = arithmetic.advises("x & y", "layers.logical_and(x, y), or layers.bitwise_and(x, y) of integers")
     __or__ = arithmetic.advises("x | y", "layers.logical_or(x, y), or layers.bitwise_or(x, y) of integers")
     __xor__ = arithmetic.advises("x ^ y", "layers.logical_xor(x, y), or layers.bitwise_xor(x, y) of integers")
+    __setitem__ = arithmetic.advises("x[...] = value", "layers.where(condition, value, x), or layers.scatter(x, index, updates)")
     if not TYPE_CHECKING:  # a type checker would take every name for one of the variable's
         __getattr__ = hints_of("Variable")
     __iter__ = None  # else Python would iterate over x[0], x[1], … forever
@@ -236,10 +237,11 @@ class Parameter(Variable):
         ((8, 4), True)
     """
 
+    rounded: Parameter | None = None  # the 16-bit parameter whose float32 master this is
+
     def __init__(self, block: Block, name: str, dtype: str, shape: Any, trainable: bool = True, **training: Any):
         super().__init__(block, name, dtype=dtype, shape=shape, persistable=True, stop_gradient=not trainable)
         self._is_parameter = True
-        self.rounded: Parameter | None = None
         self.set_training(**training)
 
     def set_training(
@@ -261,6 +263,9 @@ class Parameter(Variable):
     def copy_training(self, other: Parameter) -> None:
         """Takes over from another parameter what the file format has no field for."""
         self.set_training(other.learning_rate, other.regularizer, other.do_model_average, other.need_clip)
+        rounded = None if other.rounded is None else self.block.vars.get(other.rounded.name)
+        if isinstance(rounded, Parameter):
+            self.set_rounded(rounded)
 
     @property
     def trainable(self) -> bool:

@@ -58,12 +58,55 @@ def abs_of(x):
         lambda x: x**3,
         lambda x: x <= 4,
         lambda x: x + 2**53 > 2**53 + 3,
+        lambda x: x + 16777217,
+        lambda x: x - (2**60 + 1),
+        lambda x: 2**60 + 1 - x,
+        lambda x: x * 16777217,
+        lambda x: x * 3 - 7,
     ],
 )
 def test_operators_on_whole_numbers(expression):
     (found,) = run(expression(pm.layers.data("x", [-1, 3], "int64")), x=I)
     np.testing.assert_array_equal(found, expression(I))
     assert found.dtype == expression(I).dtype
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda x: x + 0.1,
+        lambda x: x - 1e-50,
+        lambda x: 0.1 - x,
+        lambda x: x * 0.1,
+        lambda x: x * 1e300,
+        lambda x: x / 3.0,
+        lambda x: x / 1e-320,
+        lambda x: x * np.inf,
+    ],
+)
+def test_numbers_beside_float64_are_not_rounded_to_float32(expression):
+    value = np.array([1.5, -0.75, 4.0])
+    (found,) = run(expression(pm.layers.data("x", [3], "float64")), x=value)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, expression(value))
+
+
+def test_numbers_that_no_element_has():
+    n = pm.layers.data("n", [1], "int64")
+    with pytest.raises(pm.ProgramError, match="'n' is int64, a quotient may be a fraction: use //, or cast it"):
+        n / 2
+    with pytest.raises(pm.ProgramError, match="an integer beyond every float"):
+        n + 10**400
+    for call in (lambda: n / n, lambda: 7 / n):
+        with pytest.raises(pm.ProgramError, match="a quotient may be a fraction"):
+            call()
+    truth = pm.layers.data("truth", [1], "bool")
+    for call in (lambda: truth + 1, lambda: 1.0 - truth, lambda: truth * 2.5, lambda: -truth, lambda: truth / 2):
+        with pytest.raises(pm.ProgramError, match="'truth' is bool, whose elements are not numbers: cast it"):
+            call()
+    with pytest.raises(TypeError, match="'n' is a Variable, for which .* here: layers.where"):
+        n[0] = 1
+    assert op_types() == []
 
 
 def test_matrix_product():
@@ -99,6 +142,9 @@ KEYS = [
     np.s_[:, 9:0:-2],
     np.s_[:, :, 3:-1:-1],
     np.s_[:, :-1:-2],
+    np.s_[: 2**63 - 1],
+    np.s_[-(2**40) :, :: 2**40],
+    np.s_[:, :: -(2**40)],
 ]
 
 

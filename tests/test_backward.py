@@ -219,3 +219,53 @@ def test_a_parameter_list_of_something_else_is_refused(groups):
     with pytest.raises(pm.ProgramError, match=f"parameter_list has .*, it must hold variables or their names{hint}$"):
         pm.optimizer.SGD(0.1, parameter_list=groups).minimize(loss)
     assert pm.default_main_program().to_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda x, y: pm.gradients([], x), "targets is empty"),
+        (lambda x, y: pm.gradients([y, "x"], x), "not of 'x'"),
+        (lambda x, y: pm.gradients([y, pm.Program().global_block().create_var("z", shape=[1])], x), "several programs"),
+        (lambda x, y: pm.gradients(y, x, [np.ones(2, "float32")]), "target_gradients has array.*layers.assign"),
+        (lambda x, y: pm.gradients(x * 2.0, x, pm.layers.ones([1])), r"target_gradients has .*\[1\]', the gradient of .*\[2\]'"),
+        (lambda x, y: pm.gradients(y, x, pm.layers.ones([], "float64")), "must have its shape and element type"),
+        (lambda x, y: pm.gradients(y, x, no_grad_set=["X"]), "no_grad_set: the program has no variable 'X'"),
+        (lambda x, y: pm.append_backward(y, no_grad_set=3), "no_grad_set is 3, it must hold variables"),
+        (lambda x, y: pm.default_main_program().prune(3, y), "prune: feeds is 3, it must hold variables"),
+    ],
+)
+def test_what_gradients_cannot_mean_is_refused(call, words):
+    x = pm.layers.data("x", [2])
+    with pytest.raises(pm.Error, match=words):
+        call(x, pm.layers.reduce_sum(x))
+
+
+def test_one_variable_stands_for_a_list_of_one():
+    x = pm.layers.data("x", [2], "float64")
+    y = pm.layers.reduce_sum(x * x)
+    assert pm.gradients(y, x, no_grad_set=pm.layers.data("unused", [2]))[0].shape == (2,)
+    for feed, fetch in ((x, y), ("x", y.name)):
+        pruned = pm.default_main_program().prune(feed, fetch)
+        assert start().run(pruned, feed={"x": np.ones(2)}, fetch_list=fetch)[0] == 2
+
+
+def test_the_gradient_of_a_step_to_another_variable():
+    x = pm.layers.data("x", [1], "float64")
+    y = pm.layers.increment(x, 3.0, in_place=False)
+    (gradient,) = pm.gradients(y * y, x)
+    assert run(gradient, x=np.array([2.0])) == [[10.0]]
+
+
+def test_outputs_that_saved_models_leave_out_are_added():
+    x = pm.layers.data("x", [2, 3])
+    hidden = pm.layers.flatten(pm.layers.unsqueeze(pm.layers.transpose(x, [1, 0]) * 2.0, [2]), 0)
+    out = pm.layers.reshape(pm.layers.dropout(hidden, 0.5, is_test=True), [2, 3])
+    for op in ops():
+        for port in ("XShape", "Mask"):
+            op._outputs.pop(port, None)
+    program = pm.Program.from_bytes(pm.default_main_program().to_bytes())
+    with pm.program_guard(program):
+        (gradient,) = pm.gradients(program.global_block().var(out.name), "x")
+    (found,) = start().run(program, feed={"x": np.ones((2, 3), "float32")}, fetch_list=[gradient])
+    np.testing.assert_array_equal(found, np.ones((2, 3)))  # 2, halved in a test

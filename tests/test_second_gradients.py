@@ -116,3 +116,16 @@ def test_a_third_derivative_of_a_formula():
     start()
     (second,) = run(y)
     np.testing.assert_allclose(second, 12 * pm.global_scope().get("x") ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("copied", [pm.Program.clone, lambda program: pm.Program.from_bytes(program.to_bytes())])
+def test_gradients_go_on_in_a_copy(copied):
+    x = pm.layers.data("x", [3], "float64")
+    (first,) = pm.gradients(x * x * x * x, x)
+    (second,) = pm.gradients(first, x)
+    copy = copied(pm.default_main_program())
+    with pm.program_guard(copy, pm.Program()):
+        (again,) = pm.gradients(pm.layers.reduce_sum(copy.global_block().var(first.name) * 5.0), "x")
+        value = np.array([0.3, -0.2, 0.9])
+        found = run(first, second, again, x=value)
+    np.testing.assert_allclose(found, [4 * value**3, 12 * value**2, 60 * value**2], rtol=1e-12)

@@ -19,7 +19,7 @@ from .activation import maxout, pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask
 from .cells import GRUCell, LSTMCell, RNNCell, rnn
 from .arrays import array_length, array_read, array_write, create_array, tensor_array_to_tensor
-from .control_flow import ConditionalBlock, While, case, cond, switch_case, while_loop
+from .control_flow import ConditionalBlock, case, cond, switch_case
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
 from .decode import BeamSearchDecoder, dynamic_decode
 from .detection import anchor_generator, prior_box, yolo_box, yolov3_loss
@@ -38,6 +38,7 @@ from .fourier_axes import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn
 from .graph import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
 from .key_value_cache import KeyValueCache
 from .linear import bilinear_tensor_product, cos_sim, einsum, fc, matmul
+from .loops import While, while_loop
 from .loss import (
     cross_entropy, hsigmoid, huber_loss, label_smooth, log_loss, nll_loss, softmax_with_cross_entropy,
     square_error_cost,

@@ -4,9 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
+from .._core import ProgramError, printable
 from ..guards import default_main_program
 from ..variable import Variable
-from .emit import block, emit, from_front, require_variable
+from .emit import block, emit, from_front, refuse, require_variable
 
 
 def create_array(dtype: Any = "float32", name: str | None = None) -> Variable:
@@ -41,6 +42,7 @@ def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Vari
     """
     require_variable("array_write", x)
     array = create_array(x.dtype) if array is None else array
+    _require_array("array_write", array)
     array.set_info({**array.info(), "dtype": x.dtype, "shape": list(x.shape)})
     return emit("write_to_array", {"X": x, "I": i}, outputs={"Out": array})
 
@@ -60,7 +62,7 @@ def array_read(array: Variable, i: Variable) -> Variable:
         >>> pm.layers.array_read(array, i).shape
         (-1, 8)
     """
-    require_variable("array_read", array)
+    _require_array("array_read", array)
     out = block().create_var(default_main_program().new_name("array_read.tmp"), dtype=array.dtype, shape=array.shape)
     return emit("read_from_array", {"X": array, "I": i}, outputs={"Out": out})
 
@@ -79,6 +81,7 @@ def array_length(array: Variable) -> Variable:
         >>> pm.layers.array_length(array).shape
         (1,)
     """
+    _require_array("array_length", array)
     out = block().create_var(default_main_program().new_name("array_length.tmp"), dtype="int64", shape=[1], stop_gradient=True)
     return emit("lod_array_length", {"X": array}, outputs={"Out": out})
 
@@ -97,7 +100,7 @@ def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = Fal
         >>> [value.shape for value in pm.Executor().run(fetch_list=[out, sizes])]
         [(8, 3), (4,)]
     """
-    require_variable("tensor_array_to_tensor", input)
+    _require_array("tensor_array_to_tensor", input)
     dims = list(input.shape)
     place = axis + len(dims) + use_stack if axis < 0 else axis
     dims[place : place + (not use_stack)] = [-1]
@@ -111,3 +114,9 @@ def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = Fal
         outputs={"Out": out, "OutIndex": index},
     )
     return out, index
+
+
+def _require_array(layer: str, array: Variable) -> None:
+    require_variable(layer, array)
+    if array.kind != dtypes.TENSOR_ARRAY:
+        refuse(ProgramError, f"{layer}: '{printable(array.name)}' is not an array: create_array and array_write make one")

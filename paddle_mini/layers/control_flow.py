@@ -1,12 +1,14 @@
-# Loops and branches: blocks inside a program, and the operators that run them.
+# Blocks inside a program, and branches: the operators that run a block where a condition holds.
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from .. import dtypes
-from .._core import ProgramError, printable
+from .._core import ProgramError
+from ..arithmetic import is_truth
 from ..block import Block
 from ..dataflow import outer_reads_and_writes
 from ..errors import shown
@@ -15,7 +17,7 @@ from ..transaction import transaction
 from ..variable import Variable
 from .emit import block, emit, layer_name, refuse, require_variable
 from .fill import fill_constant
-from .structure import flatten_structure, map_structure, require_same_structure, require_variables
+from .structure import map_structure, require_same_structure, require_variables
 from .tensor import assign, cast
 
 
@@ -37,105 +39,11 @@ def step_scopes(here: Block) -> Variable:
     return here.create_var(default_main_program().new_name("step_scopes"), kind=dtypes.STEP_SCOPES)
 
 
-def _require_condition(layer: str, condition: Variable) -> None:
+def require_condition(layer: str, condition: Variable) -> None:
     require_variable(layer, condition)
     one = all(dim in (1, -1) for dim in condition.shape)
     if condition.dtype != "bool" or not one:
         refuse(ProgramError, f"{layer}: the condition is {condition.dtype} {list(condition.shape)}, it must be one bool")
-
-
-class While:
-    """A loop over a block that changes outer variables.
-
-    condition: one bool. is_test: keep nothing for a gradient. while_loop is the same with functions.
-    Example:
-        >>> i, n = pm.layers.zeros([1], "int64"), pm.layers.fill_constant([1], "int64", 3)
-        >>> condition = i < n
-        >>> loop = pm.layers.While(condition)
-        >>> with loop.block():
-        ...     _ = pm.layers.increment(i)
-        ...     _ = pm.layers.assign(i < n, condition)  # a loop must assign to its condition
-        >>> pm.Executor().run(fetch_list=[i])[0]
-        array([3])
-    """
-
-    def __init__(self, condition: Variable, is_test: bool = False):
-        _require_condition("While", condition)
-        self.condition = condition
-        self.is_test = is_test
-
-    @contextmanager
-    def block(self) -> Iterator[Block]:
-        """Operators appended inside form the block."""
-        with inner_block(self._complete) as inside:
-            yield inside
-
-    def _complete(self, inside: Block) -> None:
-        here = block()
-        reads, writes = outer_reads_and_writes(inside)
-        if self.condition.name not in writes:
-            refuse(
-                ProgramError,
-                f"While: the block never writes its condition '{printable(self.condition.name)}', it would run for ever",
-            )
-        # Variables that the block writes are loop variables, which its gradient reads as well.
-        given = [name for name in dict.fromkeys([*reads, *writes]) if name != self.condition.name]
-        here.append_op(
-            "while",
-            {"X": given, "Condition": self.condition},
-            {"Out": writes, "StepScopes": step_scopes(here)},
-            {"sub_block": inside.idx, "is_test": self.is_test},
-        )
-
-
-def while_loop(
-    cond: Callable[..., Variable],
-    body: Callable[..., Any],
-    loop_vars: Sequence[Any],
-    is_test: bool = False,
-    name: str | None = None,
-) -> Any:
-    """Runs body(*loop_vars), which returns the next loop_vars, while cond(*loop_vars) is true.
-
-    cond: gives one bool. loop_vars: Variables, or lists, tuples and dicts of them; their shapes may
-    change from step to step. Tensor arrays are changed by array_write and given back as they are.
-    Returns the last loop_vars. The variables passed in stay as they are.
-    Raises ProgramError if the results of body do not match its arguments.
-    Example:
-        >>> i, total = pm.layers.zeros([1], "int64"), pm.layers.zeros([1])
-        >>> i, total = pm.layers.while_loop(lambda i, total: i < 4, lambda i, total: [i + 1, total + 0.5], [i, total])
-        >>> pm.Executor().run(fetch_list=[total])[0]
-        array([2.], dtype=float32)
-    """
-    if not callable(cond) or not callable(body):
-        refuse(ProgramError, "while_loop: cond and body must be functions")
-    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
-        refuse(ProgramError, "while_loop: loop_vars must be a list of at least one Variable")
-    require_variables("while_loop", "loop_vars", loop_vars)
-    current = map_structure(lambda var: var if var.kind == dtypes.TENSOR_ARRAY else assign(var), list(loop_vars))
-    condition = cond(*current)
-    loop = While(condition, is_test=is_test)
-    with loop.block():
-        made = body(*current)
-        following = list(made) if isinstance(made, (list, tuple)) else [made]
-        require_same_structure("while_loop", "loop_vars and what body gives", current, following)
-        require_variables("while_loop", "what body gives", following)
-        again = cond(*following)
-        for new, old in zip(flatten_structure(following), flatten_structure(current)):
-            _become(old, new)
-        assign(again, condition)
-    return current
-
-
-def _become(old: Variable, new: Variable) -> None:
-    if new is old:
-        return
-    if new.dtype != old.dtype or new.kind != old.kind:
-        refuse(ProgramError, f"while_loop: '{printable(old.name)}' is {old.dtype}, body gives {new.dtype} for it")
-    dims = [a if a == b else -1 for a, b in zip(old.shape, new.shape)] if len(old.shape) == len(new.shape) else None
-    assign(new, old)
-    if dims is not None:
-        old.set_info({**old.info(), "shape": dims})
 
 
 class ConditionalBlock:
@@ -151,7 +59,7 @@ class ConditionalBlock:
     """
 
     def __init__(self, condition: Variable):
-        _require_condition("ConditionalBlock", condition)
+        require_condition("ConditionalBlock", condition)
         self.condition = condition
 
     @contextmanager
@@ -164,7 +72,7 @@ class ConditionalBlock:
         here = block()
         reads, writes = outer_reads_and_writes(inside)
         # If the condition is false, variables keep the values and gradients that they had before the block.
-        before = {name for op in here.ops for name in op.output_names}
+        before = _names_with_values(here)
         reads = list(dict.fromkeys([*reads, *(name for name in writes if name in before)]))
         here.append_op(
             "conditional_block",
@@ -172,6 +80,15 @@ class ConditionalBlock:
             {"Out": writes, "Scope": step_scopes(here)},
             {"sub_block": inside.idx, "is_scalar_condition": True},
         )
+
+
+def _names_with_values(here: Block) -> set[str]:
+    """The variables of a block, and of those around it, that have a value where its next operator will stand."""
+    around = [here]
+    while around[-1].parent_idx >= 0:
+        around.append(here.program.blocks[around[-1].parent_idx])
+    made = {name for one in around for op in one.ops for name in op.output_names}
+    return made.union(var.name for one in around for var in one.vars.values() if var.need_check_feed)
 
 
 def cond(
@@ -188,7 +105,7 @@ def cond(
         >>> pm.Executor().run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])[0]
         array([[2., 2.]], dtype=float32)
     """
-    _require_condition("cond", pred)
+    require_condition("cond", pred)
     name = layer_name("cond", name)
     given = [_branch(pred, true_fn, name), _branch(emit("logical_not", {"X": pred}), false_fn, name)]
     require_same_structure("cond", "the results of true_fn and false_fn", *given)
@@ -249,11 +166,13 @@ def case(
         >>> pm.Executor().run(feed={"step": np.array([500])}, fetch_list=[rate])[0]
         array([0.01], dtype=float32)
     """
-    pairs = list(pred_fn_pairs)
-    if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+    pairs = list(pred_fn_pairs) if isinstance(pred_fn_pairs, (list, tuple)) else []
+    if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[1]) for pair in pairs):
         refuse(ProgramError, "case: pred_fn_pairs must be a list of (bool Variable, function)")
     if default is None:
         default = pairs.pop()[1]
+    if not callable(default):
+        refuse(ProgramError, f"case: default is {shown(default)}, it must be a function")
     result = default
     for pred, function in reversed(pairs):
         result = _chosen(pred, function, result, name)
@@ -279,11 +198,11 @@ def switch_case(
         array([3., 3.], dtype=float32)
     """
     require_variable("switch_case", branch_index)
-    functions = (
-        branch_fns.items()
-        if isinstance(branch_fns, dict)
-        else (item if isinstance(item, (list, tuple)) else (i, item) for i, item in enumerate(branch_fns))
-    )
+    if branch_index.dtype not in dtypes.INTEGER_NAMES:
+        refuse(ProgramError, f"switch_case: branch_index is {branch_index.dtype}, it must be an integer: cast it")
+    functions = list(branch_fns.items()) if isinstance(branch_fns, dict) else _numbered(branch_fns)
+    if not functions or not all(map(_is_numbered_function, functions)):
+        refuse(ProgramError, f"switch_case: branch_fns is {shown(branch_fns)}, it must hold functions, with integers or in order")
     ordered = sorted(functions, key=lambda pair: pair[0])
     if len({index for index, _ in ordered}) != len(ordered):
         refuse(ProgramError, "switch_case: an index is there twice")
@@ -292,3 +211,12 @@ def switch_case(
         for index, function in ordered
     ]
     return case(pairs, default, name)
+
+
+def _numbered(branch_fns: Any) -> list[Any]:
+    given = branch_fns if isinstance(branch_fns, (list, tuple)) else []
+    return [item if isinstance(item, (list, tuple)) else (i, item) for i, item in enumerate(given)]
+
+
+def _is_numbered_function(pair: Any) -> bool:
+    return len(pair) == 2 and isinstance(pair[0], numbers.Integral) and not is_truth(pair[0]) and callable(pair[1])

@@ -10,9 +10,9 @@ from ..variable import Variable
 from . import ops
 from .arrays import array_write, tensor_array_to_tensor
 from .cells import RNNCell
-from .control_flow import while_loop
 from .emit import emit, known_dim, refuse, require_variable, whole
 from .fill import fill_constant, fill_constant_batch_size_like
+from .loops import while_loop
 from .metric import topk
 from .rearrange import expand, reshape, transpose, unsqueeze
 from .reduce import reduce_all

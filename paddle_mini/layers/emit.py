@@ -20,6 +20,8 @@ from ..variable import Parameter, Variable
 
 Output = Variable | list[Variable]
 
+_MOST_OUTPUTS = 10**5  # an operator with more would take minutes, and all memory
+
 
 def refuse(kind: type[Error], message: str) -> NoReturn:
     """Raises an error that ends at the user's line."""
@@ -115,7 +117,11 @@ def emit_all(
     names: dict[str, list[str]] = {}
     for port_name, value in bound.items():
         if isinstance(value, int):
-            names[port_name] = [unique_name.generate(f"{name}.tmp") for _ in range(value)]
+            if value > _MOST_OUTPUTS:
+                refuse(
+                    ProgramError, f"{op_type}: {value} is too many variables at {port_name}, there are at most {_MOST_OUTPUTS}"
+                )
+            names[port_name] = [default_main_program().new_name(f"{name}.tmp") for _ in range(value)]
         else:
             names[port_name] = [item.name for item in (value if isinstance(value, (list, tuple)) else [value])]
     here = block()
@@ -220,6 +226,8 @@ def add_bias(x: Variable, attr: Any, size: int, axis: int, name: str) -> Variabl
 
 def known_dim(x: Variable, axis: int, layer: str) -> int:
     """x.shape[axis]; ShapeError if the axis does not exist or the dimension is not known."""
+    if isinstance(axis, bool) or not isinstance(axis, numbers.Integral):
+        refuse(ProgramError, f"{layer}: an axis is {_kind(axis)}, it must be an integer")
     if not -len(x.shape) <= axis < len(x.shape):
         refuse(ShapeError, f"{layer}: '{printable(x.name)}' has shape {list(x.shape)}, which has no axis {axis}")
     if x.shape[axis] < 0:

@@ -113,7 +113,7 @@ def full_like(x: Variable, value: float, dtype: Any = None, name: str | None = N
         >>> pm.layers.full_like(x, 2.0).shape
         (-1, 8)
     """
-    attrs = {"value": float(value), "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}
+    attrs = {"value": value, "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}
     out = emit("fill_any_like", {"X": x}, attrs, name=name)
     out.stop_gradient = True
     return out

@@ -1,6 +1,7 @@
 # Layers that make, copy and join tensors, and count.
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -158,7 +159,10 @@ def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: str 
         >>> pm.layers.increment(count, 2.0).shape
         (1,)
     """
-    return emit("increment", {"X": x}, {"step": float(value)}, name=name, outputs={"Out": x if in_place else 1})
+    require_variable("increment", x)
+    if x.dtype in dtypes.INTEGER_NAMES and isinstance(value, numbers.Real) and value != value // 1:
+        refuse(ProgramError, f"increment: value is {shown(value)}, for '{printable(x.name)}', {x.dtype}, it must be whole")
+    return emit("increment", {"X": x}, {"step": value}, name=name, outputs={"Out": x if in_place else 1})
 
 
 def sums(input: Sequence[Variable], out: Variable | None = None, name: str | None = None) -> Variable:

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..guards import program_guard
 from ..layers.arrays import array_read, array_write, create_array, tensor_array_to_tensor
-from ..layers.control_flow import cond, while_loop
+from ..layers.control_flow import cond
+from ..layers.loops import while_loop
 from ..layers.recurrence import StaticRNN
 from ..program import Program
 from ..variable import Variable

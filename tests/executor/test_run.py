@@ -78,9 +78,10 @@ def test_a_gradient_refuses_nothing_that_the_operator_accepted(changed):
     rows = [pm.layers.embedding(ids, [50, 2], is_sparse=True, param_attr=name) for name in ("a", "b")]
     loss = pm.layers.mean(pm.layers.elementwise_add(*rows))
     pm.optimizer.SGD(1.0).minimize(loss, parameter_list=["a"])
-    if changed:
-        loss.block.append_op("scale", {"X": ids}, {"Out": ids}, {"scale": 30.0})
+    between = len(loss.block.ops)
     pm.optimizer.SGD(1.0).minimize(loss, parameter_list=["b"])
+    if changed:
+        loss.block.insert_op(between, "scale", {"X": ids}, {"Out": ids}, {"scale": 30.0})
     exe = pm.Executor(pm.CPUPlace())
     exe.run(pm.default_startup_program())
     assert (", keeps 400 bytes" in exe.plan_text(feed={"ids": np.array([1])})) == changed

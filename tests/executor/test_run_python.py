@@ -159,3 +159,14 @@ def test_a_variable_is_no_key_of_a_feed():
 def test_what_is_no_seed(number):
     with pytest.raises(pm.ProgramError, match="is not an integer in"):
         pm.seed(number)
+
+
+def test_a_feed_that_an_operator_would_overwrite_is_refused():
+    x = pm.layers.data("x", [2])
+    half = x * 0.5
+    out = half + 1.0
+    main, exe = pm.default_main_program(), pm.Executor()
+    feed = {"x": np.ones(2, "float32"), half.name: np.full(2, 7, "float32")}
+    with pytest.raises(pm.ProgramError, match="feed 'tmp_0' would be overwritten by scale, which computes it; Program.prune"):
+        exe.run(main, feed, [out])
+    assert exe.run(main.prune([half], [out]), {half.name: feed[half.name]}, [out])[0].tolist() == [8, 8]

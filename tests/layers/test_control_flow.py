@@ -4,56 +4,9 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from loops import count, power_loop
+from loops import check_gradients, count, power_loop, run, values
 
 L = pm.layers
-
-
-def run(build, feeds, fetch=None, steps=1, dtype="float64"):
-    """The result of build(x, w), and the gradients of the sum of its squares with respect to x and w."""
-    main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
-    with pm.program_guard(main, startup):
-        x = L.data("x", shape=[2, 3], dtype=dtype)
-        x.stop_gradient = False
-        w = L.create_parameter([3, 3], dtype=dtype, name="w")
-        extra = {
-            name: L.data(name, shape=list(value.shape), dtype=str(value.dtype))
-            for name, value in feeds.items()
-            if name not in ("x", "w")
-        }
-        out = build(x, w, **extra)
-        loss = L.reduce_sum(L.square(out))
-        gradients = pm.backward.gradients([loss], [x, w])
-    executor = pm.Executor(pm.CPUPlace())
-    scope.set("w", feeds["w"])
-    given = {name: value for name, value in feeds.items() if name != "w"}
-    wanted = [loss] + [gradient for gradient in gradients if gradient is not None]
-    for program in (main, pm.Program.from_bytes(main.to_bytes())):
-        for _ in range(steps):
-            values = executor.run(program, feed=given, fetch_list=[var.name for var in wanted], scope=scope)
-    found = iter(values[1:])
-    return values[0], [None if gradient is None else next(found) for gradient in gradients]
-
-
-def values(seed=0):
-    rng = np.random.default_rng(seed)
-    return {"x": rng.uniform(-1, 1, (2, 3)), "w": rng.uniform(-1, 1, (3, 3))}
-
-
-def check_gradients(build, feeds):
-    """Against central differences of the loss."""
-    loss, gradients = run(build, feeds)
-    for name, gradient in zip(("x", "w"), gradients):
-        for place in np.ndindex(*feeds[name].shape):
-            losses = []
-            for step in (1e-5, -1e-5):
-                moved = {**feeds, name: feeds[name].copy()}
-                moved[name][place] += step
-                losses.append(run(build, moved)[0])
-            numeric = (losses[0] - losses[1]) / 2e-5
-            analytic = 0.0 if gradient is None else gradient[place]
-            assert abs(numeric - analytic) < 1e-6 * (1 + abs(numeric)), (name, place, numeric, analytic)
-    return loss
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
@@ -215,3 +168,51 @@ def test_case_and_switch_case(which, factor):
 
     feeds = {**values(), "which": count(which)}
     assert check_gradients(chosen, feeds) == pytest.approx(np.sum((2 * factor * feeds["x"]) ** 2))
+
+
+def test_loop_variables_may_change_places():
+    def swapped(x, w, n):
+        i = L.fill_constant([1], "int64", 0)
+        _, a, b = L.while_loop(lambda i, a, b: i < n, lambda i, a, b: [i + 1, b, a], [i, x, L.matmul(x, w)])
+        return a + b * b
+
+    feeds = {**values(9), "n": count(3)}
+    product = feeds["x"] @ feeds["w"]
+    assert check_gradients(swapped, feeds) == pytest.approx(np.sum((product + feeds["x"] ** 2) ** 2))
+
+
+def test_the_condition_may_be_a_loop_variable_that_changes_places():
+    go, last = L.fill_constant([1], "bool", True), L.fill_constant([1], "bool", True)
+    i = L.fill_constant([1], "int64", 0)
+    never = L.fill_constant([1], "bool", False)
+    *_, steps = L.while_loop(lambda go, last, i: go, lambda go, last, i: [last, L.logical_and(never, last), i + 1], [go, last, i])
+    assert pm.Executor().run(fetch_list=[steps])[0] == 2
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_branch_in_a_loop_that_writes_what_is_around_the_loop(flag):
+    def overwritten(x, w, flag):
+        i, last = L.zeros([1], "int64"), L.matmul(x, w)
+        go = i < 3
+        with L.While(go).block():
+            with L.ConditionalBlock(flag).block():
+                L.assign(L.tanh(x), last)
+            L.increment(i)
+            L.assign(i < 3, go)
+        return last * last
+
+    check_gradients(overwritten, {**values(), "flag": np.array([flag])})
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_branch_that_overwrites_data(flag):
+    def overwritten(x, w, flag):
+        doubled = x * 2.0
+        with L.ConditionalBlock(flag).block():
+            L.assign(doubled, x)
+        return x
+
+    # The gradient of x is that of the value that was fed.
+    feeds = values()
+    _, (found, _) = run(overwritten, {**feeds, "flag": np.array([flag])})
+    np.testing.assert_allclose(found, feeds["x"] * (8 if flag else 2))

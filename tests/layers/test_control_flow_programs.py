@@ -66,6 +66,25 @@ def test_a_program_with_a_loop_clones_for_test_and_prunes():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)  # sums of three may cancel out
 
 
+def test_a_loop_has_gradients_where_it_keeps_values_and_has_none_yet():
+    x, w = L.data("x", [2, 3]), L.create_parameter([3, 3], name="w")
+    loss = L.reduce_sum(power_loop(x, w, L.fill_constant([1], "int64", 2)))
+    pm.optimizer.SGD(0.1).minimize(loss)
+    main = pm.default_main_program()
+    with pytest.raises(pm.ProgramError, match="can be appended once to a program"):
+        pm.gradients(loss, x)
+    test, forward = main.clone(for_test=True), main.without(1 | 2)
+    with pm.program_guard(test), pytest.raises(pm.ProgramError, match="the loop keeps no values for a gradient: is_test is set"):
+        pm.gradients(test.global_block().var(loss.name), "x")
+    with pm.program_guard(forward):
+        (slope,) = pm.gradients(forward.global_block().var(loss.name), "x")
+    executor = pm.Executor()
+    executor.run(pm.default_startup_program())
+    (found,) = executor.run(forward, feed={"x": np.zeros((2, 3), "float32")}, fetch_list=[slope])
+    weight = pm.global_scope().get("w")
+    np.testing.assert_allclose(found, np.ones((2, 3)) @ weight.T @ weight.T, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "build, words",
     [
@@ -78,6 +97,19 @@ def test_a_program_with_a_loop_clones_for_test_and_prunes():
         (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: None), "nest differently"),
         (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: L.cast(x, "int64")), "int64"),
         (lambda x: L.case([]), "pred_fn_pairs"),
+        (lambda x: L.case(3), "pred_fn_pairs"),
+        (lambda x: L.case([(L.reduce_sum(x) > 0.0, 5)]), "pred_fn_pairs"),
+        (lambda x: L.case([(L.reduce_sum(x) > 0.0, lambda: x)], default=5), "case: default is 5"),
+        (lambda x: L.switch_case(L.reduce_sum(x), [lambda: x]), "branch_index is float32, it must be an integer"),
+        (lambda x: L.switch_case(L.zeros([1], "int64"), []), "branch_fns is []"),
+        (lambda x: L.switch_case(L.zeros([1], "int64"), 5), "branch_fns is 5"),
+        (lambda x: L.switch_case(L.zeros([1], "int64"), [x, x]), "it must hold functions"),
+        (lambda x: L.switch_case(L.zeros([1], "int64"), {"a": lambda: x}), "it must hold functions"),
+        (lambda x: L.switch_case(L.zeros([1], "int64"), [(1, lambda: x, 3)]), "it must hold functions"),
+        (lambda x: L.array_read(x, L.zeros([1], "int64")), "'x' is not an array"),
+        (lambda x: L.array_write(x, L.zeros([1], "int64"), x), "'x' is not an array"),
+        (lambda x: L.array_length(x), "'x' is not an array"),
+        (lambda x: L.array_length(5), "array_length: the input is 5"),
         (lambda x: L.array_read(L.create_array(), x), "no value"),
     ],
 )

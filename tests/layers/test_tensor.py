@@ -85,6 +85,13 @@ def test_dropout_keeps_the_mean(way, train, test):
         (lambda x: pm.layers.data(3, [2]), "data: name is 3"),
         (lambda x: pm.layers.fill_constant([2], "int64", 1.5), "value is 1.5, which is not a valid int64"),
         (lambda x: pm.layers.fill_constant([2], "int32", 2**31), "value is 2147483648, which is not a valid int32"),
+        (lambda x: pm.layers.increment(pm.layers.zeros([1], "int64"), 0.5), "increment: value is 0.5, .* must be whole"),
+        (lambda x: pm.layers.increment(x, "1"), "'step' is '1', it must be a number"),
+        (lambda x: pm.layers.full_like(x, None), "'value' is None, it must be a number"),
+        (lambda x: pm.layers.scale(x, scale=10**400), "'scale' is 10+.*, it must be a number"),
+        (lambda x: pm.layers.scale(x, scale=np.complex64(1)), "'scale' is .*complex64.*, it must be a number"),
+        (lambda x: pm.layers.unstack(x, num=2**40), "unstack: 1099511627776 is too many variables at Y, at most"),
+        (lambda x: pm.layers.unbind(x, axis="1"), "unbind: an axis is '1', it must be an integer"),
         (lambda x: pm.layers.fill_constant([2], "float32", "1"), "value is '1', it must be a number"),
     ],
 )

@@ -50,3 +50,15 @@ def test_the_operators_are_paddlepaddles(build):
     theirs = pm.Program.from_bytes((CASES / build.__name__ / "main.pb").read_bytes())
     differing = ("add_n", "sum_0.tmp_0", "elementwise_", "fill_constant") if "clip" in build.__name__ else ()
     assert rows(pm.default_main_program(), differing) == rows(theirs, differing)
+
+
+@pytest.mark.parametrize("name", ["m_lod_sentiment_conv", "m_lstm_lm"])
+def test_the_forward_pass_of_their_program_has_gradients(name):
+    """It declares MaxIndex and Reserve with other element types or ranks than they have."""
+    theirs = pm.Program.from_bytes((CASES / name / "main.pb").read_bytes())
+    trained = [op.attr("op_role_var")[0] for op in theirs.global_block().ops if op.type in ("sgd", "adam", "momentum")]
+    test = theirs.clone(for_test=True)
+    (loss,) = [op.output_names[0] for op in theirs.global_block().ops if op.attr("op_role") == 256][-1:]
+    with pm.program_guard(test, pm.Program()):
+        found = pm.gradients(test.global_block().var(loss), trained)
+    assert trained and all(gradient is not None for gradient in found)

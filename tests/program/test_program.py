@@ -57,6 +57,25 @@ def test_programs_with_one_startup_share_no_name_unless_the_guard_says_so():
     assert len(startup.global_block().ops) == 4  # shared parameters are initialized once
 
 
+def test_new_names_are_those_that_the_program_does_not_have():
+    x, other = pm.layers.data("tmp_0", [2]), pm.layers.data("relu_0.tmp_0", [2])
+    outs = [x + 1.0, pm.layers.relu(other)]
+    values = run(x, other, *outs, **{"tmp_0": np.ones(2, "float32"), "relu_0.tmp_0": -np.ones(2, "float32")})
+    assert [value[0] for value in values] == [1, -1, 2, 0]
+
+
+def test_networks_in_one_program_share_parameters_and_no_other_names():
+    feeds, outs = {name: np.full((1, 2), i, "float32") for i, name in enumerate(["a", "b"])}, []
+    for name in feeds:
+        with pm.unique_name.guard():
+            hidden = pm.layers.fc(pm.layers.data(name, [1, 2]), 1, param_attr=pm.initializer.Constant(3.0))
+            outs.append(hidden * 0.5)
+    assert [value.item() for value in run(*outs, **feeds)] == [0, 3]
+    assert [p.name for p in pm.default_main_program().all_parameters()] == ["fc_0.w_0", "fc_0.b_0"]
+    with pytest.raises(pm.ProgramError, match="counters is 'A'"), pm.unique_name.guard("A"):
+        pass
+
+
 def test_bytes_round_trip_and_go_on():
     trained_network()
     main = pm.default_main_program()
@@ -105,6 +124,21 @@ def test_clone_for_test_leaves_training_out():
     first, second = (exe.run(test, feed=feed, fetch_list=[logits])[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(pm.global_scope().get("fc_0.w_0"), before)
+
+
+def test_a_copy_is_trained_with_an_average():
+    loss = pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 4]), 1))
+    main = pm.default_main_program()
+    for one in (main.clone(), pm.Program.from_bytes(main.to_bytes())):
+        with pm.program_guard(one):
+            pm.optimizer.Lookahead(pm.optimizer.SGD(0.1)).minimize(one.global_block().var(loss.name))
+
+
+def test_a_copy_knows_what_has_no_shape_yet():
+    pm.default_main_program().global_block().create_var("v", persistable=True)
+    with pm.program_guard(pm.default_main_program().clone()):
+        pm.layers.assign(pm.layers.ones([3]), pm.default_main_program().global_block().var("v"))
+        assert run("v")[0].shape == (3,)
 
 
 def test_clone_is_a_copy_of_its_own():

@@ -85,7 +85,7 @@ def test_no_layer_function_leaves_a_trace_of_arguments_that_it_refuses(monkeypat
     before, reached = programs(), set()
     for number, name in enumerate(FUNCTIONS):
         function, rng = getattr(L, name), random.Random(number)
-        for _ in range(40):
+        for _ in range(60):
             given = arguments_of(function, rng, variables, others)
             with monkeypatch.context() as patch:
                 counter = FailAfter(patch)
