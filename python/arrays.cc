@@ -175,6 +175,10 @@ py::array as_array(const py::object& value, const std::string& what, const py::o
   }
 }
 
+bool is_masked(const py::object& value) {
+  return py::isinstance(value, py::module_::import("numpy.ma").attr("MaskedArray"));
+}
+
 py::array view_of_value(Scope& scope, const std::string& name, const Variable& variable) {
   std::string shown = "'" + printable(name) + "'";
   const Tensor& tensor = variable.tensor;

@@ -15,7 +15,8 @@ std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples) {
 void define_claims(py::module_& m) {
   py::class_<SwappedValues>(m, "SwappedValues",
                             "The result of apply(): leaving its `with` block restores the raw values.")
-      .def("__enter__", [](const SwappedValues&) {})
+      .def(
+          "__enter__", [](const SwappedValues& self) { self.enter(user_wants_to_stop); }, py::call_guard<WithoutGil>())
       .def("__exit__",
            [](SwappedValues& self, const py::args&) {
              WithoutGil others_run;

@@ -168,6 +168,7 @@ Tensor view_of(const py::array& array,
                const std::string& what);  // views a C-contiguous array, which it does not keep alive
 py::array as_array(const py::object& value, const std::string& what, const py::object& dtype = py::none(),
                    bool bits = true);
+bool is_masked(const py::object& value);  // whether it is one of NumPy's masked arrays
 py::array copy_to_numpy(const Tensor& tensor);
 py::object variable_to_python(const Variable& variable);  // array, or (rows, values, height)
 // results.cc: a copy as well, whose memory is used again once Python has released it.

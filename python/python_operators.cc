@@ -68,6 +68,7 @@ py::handle result_at(const py::dict& results, const Slot& slot, size_t i) {
 py::array array_at(const py::dict& results, const Slot& slot, size_t i, const VarInfo& wanted) {
   py::object given = py::reinterpret_borrow<py::object>(result_at(results, slot, i));
   require<OpError>(!given.is_none(), "the function gives None for ", slot.name);
+  require<OpError>(!is_masked(given), "the function gives a masked array for ", slot.name, "; give its filled(value)");
   py::array array = as_array(given, slot.name);
   VarInfo info = VarInfo{VarKind::Tensor, dtype_from_numpy(array.dtype(), slot.name), view_of(array, slot.name).shape};
   require<ShapeError>(info.dtype == wanted.dtype && shapes_agree(info.shape, wanted.shape), "the function gives ",

@@ -48,15 +48,19 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
   auto numpy = py::module_::import("numpy");
   std::string shown = "'" + printable(name) + "'";
   require<ShapeError>(!value.is_none(), shown, " can't be set to None; give an array");
-  if (py::isinstance(value, numpy.attr("ma").attr("MaskedArray")))
-    fail<ShapeError>(shown, " can't be set to a masked array; give its filled(value)");
-  py::object dtype = py::none();
-  if (!py::hasattr(value, "__array__")) {
+  require<ShapeError>(!is_masked(value), shown, " can't be set to a masked array; give its filled(value)");
+  std::string wanted;
+  if (!py::hasattr(value, "__array__") && !py::hasattr(value, "__dlpack__")) {
     InScope use(scope, Access::Read);
     const Variable* there = scope.find(name);
-    if (there && there->has_value() && there->kind == VarKind::Tensor) dtype = numpy_dtype(there->tensor.dtype);
+    if (there && there->has_value() && there->kind == VarKind::Tensor) wanted = name_of(there->tensor.dtype);
   }
-  py::array array = as_array(value, shown, dtype);
+  py::array array = as_array(value, shown);
+  if (!wanted.empty()) {
+    py::module_ feeds = py::module_::import("paddle_mini.feeds");
+    std::string what = shown + " is set to " + feeds.attr("short")(value).cast<std::string>();
+    array = feeds.attr("cast")(what, array, wanted).cast<py::array>();
+  }
   return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
 }
 

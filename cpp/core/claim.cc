@@ -22,6 +22,12 @@ SwappedValues::~SwappedValues() {
   if (need_restore_) scope_->leave_claim(claim_);
 }
 
+void SwappedValues::enter(Stop stop) const {
+  Scope::Use use(*scope_, Access::Read);
+  use.begin(stop);
+  require<OpError>(scope_->has_claim(claim_), "these averages were taken back already: call apply() again");
+}
+
 void SwappedValues::restore(Stop stop) {
   need_restore_ = false;
   end_claim(*scope_, claim_, stop);

@@ -17,6 +17,7 @@ class SwappedValues {
   SwappedValues(const SwappedValues&) = delete;
   SwappedValues& operator=(const SwappedValues&) = delete;
 
+  void enter(Stop stop = nullptr) const;  // OpError if the names have their own values again
   // Restores the names' own values. Inside a run of this thread, as in a signal handler, the next use of the scope does
   // this.
   void restore(Stop stop = nullptr);

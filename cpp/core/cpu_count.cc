@@ -71,10 +71,14 @@ UsableCpus usable_cpus() { return {cpus_of_affinity(), container_cpu_quota("")};
 
 int num_threads() {
   if (int threads = chosen.load(std::memory_order_relaxed)) return threads;
-  static const int threads = [] {
+  // Not a static that is initialized once: a forked child would wait for the thread that does so, and which it does not have.
+  static std::atomic<int> found{0};
+  int threads = found.load(std::memory_order_relaxed);
+  if (threads == 0) {
     int given = threads_of_environment();
-    return given ? given : std::min(usable_cpus().count(), ThreadPool::kMostThreads);
-  }();
+    threads = given ? given : std::min(usable_cpus().count(), ThreadPool::kMostThreads);
+    found.store(threads, std::memory_order_relaxed);
+  }
   return threads;
 }
 

@@ -189,6 +189,10 @@ uint64_t Scope::claim(std::vector<Exchange> names) {
   return claims_.back().id;
 }
 
+bool Scope::has_claim(uint64_t id) const {
+  return std::any_of(claims_.begin(), claims_.end(), [&](const Claim& one) { return one.id == id; });
+}
+
 void Scope::substitute(uint64_t id) {
   auto claim = std::find_if(claims_.begin(), claims_.end(), [&](const Claim& one) { return one.id == id; });
   require<ScopeInUse>(claim != claims_.end(), "averages were taken away by restore() before they were applied");

@@ -87,6 +87,7 @@ class Scope {
   // Throws ScopeInUse if the name is claimed; called before it is changed.
   void require_unclaimed(const std::string& name) const;
   bool has_claims() const { return !claims_.empty(); }
+  bool has_claim(uint64_t claim) const;  // false if it has ended
 
   class Use;
 

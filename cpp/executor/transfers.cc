@@ -106,10 +106,10 @@ class Transfers {
     const auto& copies = copies_[v];
     Copy from = *std::find_if(copies.begin(), copies.end(), [](const Copy& copy) { return copy.is_current; });
     if (!from.place.is_cpu() && !place.is_cpu()) {  // device to device goes through the host
-      read(v, Place{}, reader);
-      return read(v, place, reader);
+      add_transfer(read(v, Place{}, reader), there.variable, place, false, reader);
+    } else {
+      add_transfer(from.variable, there.variable, from.place.is_cpu() ? place : from.place, place.is_cpu(), reader);
     }
-    add_transfer(from.variable, there.variable, from.place.is_cpu() ? place : from.place, place.is_cpu(), reader);
     copy_at(v, place).is_current = true;
     return there.variable;
   }

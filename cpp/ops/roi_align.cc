@@ -1,6 +1,7 @@
 // roi_align: Out = the means of samples of X between its pixels, in the bins of regions
 #include <algorithm>
 
+#include "core/interruption.h"
 #include "math/copy.h"
 #include "math/cpu/each_item.h"
 #include "ops/family/regions.h"

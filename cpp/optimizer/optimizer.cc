@@ -60,7 +60,7 @@ bool TypedOptimizer<T>::admit(int64_t count, const T* gradient) {
 template <class T>
 StepNumbers<T> TypedOptimizer<T>::next_numbers() {
   double rate = rate_after(updates_ + 1);
-  require<OpError>(std::isfinite(rate), "the learning rate of update ", updates_ + 1, " is ", rate);
+  require<OpError>(std::isfinite(static_cast<T>(rate)), "the learning rate of update ", updates_ + 1, " is ", rate);
   StepNumbers<T> numbers;
   numbers.hyper = &config_.hyper;
   numbers.update = updates_ + 1;
@@ -196,7 +196,8 @@ const T* TypedOptimizer<T>::prepare(int64_t at, int64_t n, const T* gradient, T*
 template <class T>
 void TypedOptimizer<T>::apply_delta(const void* delta, double scale) {
   const T* d = static_cast<const T*>(delta);
-  require<ProgramError>(std::isfinite(scale), "scale is ", scale, ", it must be finite");
+  require<ProgramError>(std::isfinite(static_cast<T>(scale)), "scale is ", scale, ", it must be finite in ",
+                        sizeof(T) == 4 ? "float32" : "float64");
   if (!admit(size_, d)) return;
   next_numbers();  // throws unless the rate, which averages use, is finite
   keep_all();

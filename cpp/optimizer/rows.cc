@@ -45,7 +45,9 @@ void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const voi
   if (!admit(numbers, g)) return;
   StepNumbers<T> step = next_numbers();
   if (lazy && decay_.works()) decay_.require_rate(own_rate(updates_ + 1));
+  const T* given = g;
   g = merge_rows(rows, count, width, g);
+  if (g != given && !admit(static_cast<int64_t>(named_.size()) * width, g)) return;  // sums may be infinite
   factor_ = factor_of_norm(static_cast<int64_t>(named_.size()) * width, g);
   if (lazy) {
     for (Average<T>& average : averages_) average.reserve(named_.size());
@@ -163,8 +165,16 @@ void TypedOptimizer<T>::begin_zeros(int64_t width) {
 template <class T>
 void TypedOptimizer<T>::update_like_zeros(const T* gradient) {
   for_each_run(gradient, [&](int64_t at, int64_t count, const T* g) { std::copy_n(g, count, zeros_.data() + at); });
-  update_dense(zeros_.data(), factor_);
-  for_each_run(gradient, [&](int64_t at, int64_t count, const T*) { std::fill_n(zeros_.data() + at, count, T(0)); });
+  auto clear = [&] {
+    for_each_run(gradient, [&](int64_t at, int64_t count, const T*) { std::fill_n(zeros_.data() + at, count, T(0)); });
+  };
+  try {
+    update_dense(zeros_.data(), factor_);
+  } catch (...) {
+    clear();
+    throw;
+  }
+  clear();
 }
 
 template <class T>

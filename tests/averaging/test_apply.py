@@ -276,3 +276,16 @@ def test_one_parameter_is_named_alone_or_twice(parameters):
     averages = applied(model)
     assert_same_bits(model.values(), raw)
     assert [name for name in raw if raw[name].tobytes() != averages[name].tobytes()] == ["fc_0.w_0"]
+
+
+def test_averages_that_were_taken_back_are_not_entered_again():
+    model = averaged_model(Uniform())
+    train(model, 3)
+    held = model.average.apply(model.exe, model.scope)
+    with held:
+        averages = model.values()
+    raw = model.values()
+    with pytest.raises(pm.OpError, match=r"taken back already: call apply\(\) again"), held:
+        pass
+    assert_same_bits(model.values(), raw)
+    assert any(averages[name].tobytes() != raw[name].tobytes() for name in raw)

@@ -38,6 +38,18 @@ def test_copies_are_made_once_for_each_value_and_device(place):
     assert len(lines(text, "memcpy_h2d")) == 1 and len(lines(text, "memcpy_d2h")) == 1, text
 
 
+def test_a_value_passes_from_one_device_to_another():
+    """The copy in the host's memory is made once."""
+    x = pm.layers.data("x", [-1, 3])
+    y = pm.layers.relu(x)
+    with pm.device_guard("emulated:1"):
+        z = pm.layers.scale(y, scale=2.0) + y
+    exe = pm.Executor(pm.EmulatedPlace(0))
+    np.testing.assert_array_equal(exe.run(feed={"x": X}, fetch_list=[z])[0], 3 * X)
+    text = exe.plan_text(feed={"x": X}, fetch_list=[z])
+    assert len(lines(text, "memcpy_d2h")) == 2 and len(lines(text, "memcpy_h2d")) == 2
+
+
 def test_a_plan_shows_device_and_waits(place):
     out, exe = two_devices(), pm.Executor(place)
     text = exe.plan_text(feed={"x": X}, fetch_list=[out])

@@ -170,3 +170,23 @@ def test_a_feed_that_an_operator_would_overwrite_is_refused():
     with pytest.raises(pm.ProgramError, match="feed 'tmp_0' would be overwritten by scale, which computes it; Program.prune"):
         exe.run(main, feed, [out])
     assert exe.run(main.prune([half], [out]), {half.name: feed[half.name]}, [out])[0].tolist() == [8, 8]
+
+
+@pytest.mark.parametrize(
+    "dtype, value, words",
+    [
+        ("int64", [1.5, 2.7], "the program wants int64"),
+        ("int8", [1, 200], "beyond int8"),
+        ("float16", [1e9, 0.0], "beyond float16"),
+        ("float32", ["1", "2"], "the program wants float32"),
+        ("bool", [2, 0], "the program wants bool"),
+    ],
+)
+def test_numbers_that_a_variable_of_a_scope_can_not_hold(dtype, value, words):
+    scope = pm.Scope()
+    scope.set("w", np.ones(2, dtype))
+    with pytest.raises(pm.ShapeError, match=f"'w' is set to .*{words}"):
+        scope.set("w", value)
+    assert scope.get("w").tolist() == [1, 1]
+    scope.set("w", [0, 1])
+    assert scope.get("w").dtype == dtype and scope.get("w").tolist() == [0, 1]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import paddle_mini as pm
 from one_parameter import ROWS, WIDTH, library, same_bits, values
 
 CONST = ("Const", "const_lr", {"learning_rate": 0.1})
@@ -125,3 +126,38 @@ def test_a_decay_that_rows_can_not_catch_up_is_refused():
     with pytest.raises(Exception, match="caught up"):
         found.update_rows([1], gradient_of(0, [1]))
     assert found.state() == before
+
+
+def test_a_refused_update_of_rows_is_not_applied_later():
+    """The state of a table that decays lazily is given to one that treats absent rows as zeros, with a rate that is too large."""
+    table, zero = np.ones((4, 1), "float32"), np.zeros((1, 1), "float32")
+    lazy = library("SGD", table, l2_rate=0.5, row_width=1)
+    lazy.update_rows([0], zero)
+    fast = {"const_lr": {"learning_rate": 10.0}, "l2_rate": 0.5, "row_width": 1, "row_policy": "LikeZeros"}
+    one, other = (library("SGD", table, state=lazy.state(), **fast) for _ in range(2))
+    with pytest.raises(pm.Error):
+        one.update_rows([2], np.full((1, 1), 5, "float32"))
+    for native in (one, other):
+        native.set_learning_rate(0.1)
+        native.update_rows([1], zero)
+    np.testing.assert_array_equal(one.parameter(), other.parameter())
+
+
+def test_sums_of_repeated_rows_that_overflow_are_refused():
+    native = library("SGD", np.ones((4, 1), "float32"), row_width=1, nan_policy="Refuse")
+    with pytest.raises(pm.Error, match="element 0 of the gradient is inf"):
+        native.update_rows([1, 1], np.full((2, 1), 3e38, "float32"))
+    assert native.parameter().tolist() == [[1], [1], [1], [1]]
+    skips = library("SGD", np.ones((4, 1), "float32"), row_width=1, nan_policy="Skip")
+    skips.update_rows([1, 1], np.full((2, 1), 3e38, "float32"))
+    assert skips.parameter().tolist() == [[1], [1], [1], [1]]
+
+
+def test_factors_that_float32_lacks_are_refused():
+    native = library("SGD", np.ones(3, "float32"))
+    with pytest.raises(pm.ProgramError, match=r"scale is 1e\+39, it must be finite in float32"):
+        native.apply_delta(np.zeros(3, "float32"), 1e39)
+    native.set_learning_rate(1e39)
+    with pytest.raises(pm.Error, match=r"the learning rate of update 1 is 1e\+39"):
+        native.update(np.zeros(3, "float32"))
+    assert native.parameter().tolist() == [1, 1, 1]

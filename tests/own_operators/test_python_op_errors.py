@@ -6,6 +6,7 @@ WRONG_RESULTS = {
     "x.astype('float64')": "ShapeError wrong: the function gives Out as [1, 2] float64; its declaration says [1, 2] float32",
     "x[:, :1]": "ShapeError wrong: the function gives Out as [1, 1] float32; its declaration says [1, 2] float32",
     "None": "OpError wrong: the function gives None for Out",
+    "np.ma.masked_greater(x, 0)": "OpError wrong: the function gives a masked array for Out; give its filled(value)",
     "'text'": "ShapeError wrong: ",
     "kept.append(x) or x": "OpError wrong: the function keeps an array of its inputs, whose memory gets other",
     "kept.append(x[0]) or x": "OpError wrong: the function keeps an array of its inputs",
