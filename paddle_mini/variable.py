@@ -215,7 +215,9 @@ def name_of(var: Variable | str) -> str:
 
 def names_of(items: Variable | str | Iterable[Variable | str], what: str) -> list[str]:
     """The names of one or several; ProgramError that begins with `what` for anything else."""
-    listed = list(items) if isinstance(items, Iterable) and not isinstance(items, (str, Variable)) else [items]
+    if not isinstance(items, (str, Variable, Iterable)):
+        raise ProgramError(f"{what} is {shown(items)}, it must hold variables or their names")
+    listed = [items] if isinstance(items, (str, Variable)) else list(items)
     for item in listed:
         if not isinstance(item, (str, Variable)):
             hint = "; another rate for some parameters: ParamAttr(learning_rate=factor)" if isinstance(item, Mapping) else ""

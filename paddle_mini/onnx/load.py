@@ -172,7 +172,12 @@ def _constant(info: Any, value: Any) -> np.ndarray:
     """The value of an input, of the element type that the graph declares."""
     name, dtype = printable(info.name), element_type(info.type.tensor_type.elem_type)
     array = as_array(value, f"constants: '{name}'", bits=False)
-    return array if dtype == "bfloat16" else cast(f"constants: '{name}' is an array of {array.dtype}", array, dtype)
+    values = cast(f"constants: '{name}' is an array of {array.dtype}", array, dtype)
+    if dtype != "bfloat16":
+        return values
+    import ml_dtypes  # which the package onnx needs, and of which it makes arrays of initializers
+
+    return values.view(ml_dtypes.bfloat16)
 
 
 def _names(graph: Any) -> Iterator[str]:

@@ -206,7 +206,9 @@ class ParameterAverage(AveragingOptimizer):
     def _chosen(self, changed: list[Parameter]) -> list[Parameter]:
         masters = masters_of(self.optimizer)
         changed = [masters.get(parameter.name, parameter) for parameter in changed]
-        by_name = {one.name: parameter for parameter in changed for one in (parameter.rounded, parameter) if one is not None}
+        by_name = {parameter.name: parameter for parameter in changed}
+        # An optimizer of the user may change variables that are no Parameters.
+        by_name |= {rounded.name: one for one in changed if (rounded := getattr(one, "rounded", None)) is not None}
         if self._wanted is None:
             chosen = [parameter for parameter in changed if self._averages(parameter)]
         else:

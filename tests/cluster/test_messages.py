@@ -247,7 +247,7 @@ def test_kinds_of_errors():
 
 
 PUSH = Push(1, 2, 3, [BlockKey("w", 0)], 4, token=8, version=5, rows=[BlockKey("t", 1)], arrays=[np.zeros(2, "int64")])
-SAME = b'{"protocol":7,"job":"j","request":"push","blocks":[["w",0]],"wanted":[],"rows":[["t",1]]}'
+SAME = b'{"protocol":8,"job":"j","request":"push","blocks":[["w",0]],"wanted":[],"rows":[["t",1]]}'
 
 
 def test_a_request_with_fields_that_repeat_has_two_parts():
@@ -276,7 +276,7 @@ def test_a_request_with_fields_that_repeat_has_two_parts():
         (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b'["w",0]', b'["w"]'), "'blocks' is"),
         (b"[]\n" + SAME.replace(b"push", b"finish_init"), "the repeated fields of FinishInit are"),
         (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b'"j"', b'"k"'), "the request is for job 'k'"),
-        (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b"7", b"3", 1), "the request has protocol 3"),
+        (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b"8", b"3", 1), "the request has protocol 3"),
         (b"[1,2,3,4,8,5,0,0]\n" + SAME + b" " * wire.HEADER_LIMIT, "are the most"),
     ],
 )

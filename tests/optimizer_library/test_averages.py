@@ -103,7 +103,7 @@ def test_a_part_of_an_average(by_rows):
         for first, count in ((0, whole.size), (5, 10), (whole.size, 0), (10, 0), *((3, 7), (1, 1)) * (not by_rows)):
             same_bits(native.average_part(which, first, count), whole[first : first + count])
         for first, count in ((0, whole.size + 5), (whole.size + 5, 0), (2**63, 5)):
-            with pytest.raises(pm.ProgramError, match="are not in the 35 of the parameter"):
+            with pytest.raises(pm.Error, match="are not in the 35 of the parameter|count is 40|below 2\\*\\*63"):
                 native.average_part(which, first, count)
         if by_rows:
             with pytest.raises(pm.ProgramError, match="kept for each row of 5 elements"):

@@ -107,7 +107,7 @@ def test_a_scope_takes_what_numpy_makes_an_array_of():
     ):
         message(lambda: scope.set_rows("w", rows, values, height))
     assert np.array_equal(scope.get("w"), before)
-    scope.set_rows("w", [0, 2], [[1.0], [2.0]], 3)
+    scope.set_rows("w", [0, 2], [[1], [2]], 3)
     assert scope.get_rows("w")[2] == 3
 
 
