@@ -207,7 +207,7 @@ class ParameterAverage(AveragingOptimizer):
         masters = masters_of(self.optimizer)
         changed = [masters.get(parameter.name, parameter) for parameter in changed]
         by_name = {parameter.name: parameter for parameter in changed}
-        # An optimizer of the user may change variables that are no Parameters.
+        # An optimizer of the user may change variables of other classes than Parameter.
         by_name |= {rounded.name: one for one in changed if (rounded := getattr(one, "rounded", None)) is not None}
         if self._wanted is None:
             chosen = [parameter for parameter in changed if self._averages(parameter)]
