@@ -30,7 +30,9 @@ def threads(prefix, tmp_path_factory):
 
 
 def test_memory_that_runs_out_is_a_status(prefix, models, tmp_path):
-    """At every place with PM_THOROUGH=1, at each seventh one where kernels are loaded. The folder has the file that was saved, and none that a failed call has begun."""
+    """At every place with PM_THOROUGH=1, at each seventh one where kernels are loaded.
+
+    The folder has the file that was saved, and none that a failed call has begun."""
     program = compile_c(prefix, tmp_path / "allocations", BORDER / "allocations.c")
     before = {path.name for path in models.iterdir()}
     assert run(program, models, *((1, 7) if IS_THOROUGH else (13, 4999)), timeout=2400) == ""
