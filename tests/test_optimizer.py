@@ -186,7 +186,7 @@ def test_an_empty_parameter_list_is_refused():
     ):
         with pytest.raises(pm.ProgramError, match="parameter_list is empty: give the parameters to change, or leave it out"):
             minimize()
-    with pytest.raises(pm.ProgramError, match="parameter_list has 3, it must hold variables or their names"):
+    with pytest.raises(pm.ProgramError, match="parameter_list is 3, it must hold variables or their names"):
         pm.optimizer.SGD(0.1, parameter_list=3)
 
 
