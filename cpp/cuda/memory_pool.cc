@@ -55,7 +55,7 @@ std::shared_ptr<void> MemoryPool::allocate(size_t bytes, std::shared_ptr<void> o
   void* memory = take(size);
   in_use_ += size;
   peak_ = std::max(peak_, in_use_);
-  lock.unlock();  // free() locks: it is called where there is no memory for the count of references
+  lock.unlock();  // free() acquires it, and is called if the reference count can't be allocated
   auto release = [pool = shared_from_this(), owner = std::move(owner), size](void* freed) { pool->free(freed, size); };
   return {memory, std::move(release)};
 }

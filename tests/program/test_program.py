@@ -1,7 +1,4 @@
-# Programs: names, bytes, copies, guards, text, and errors that end with the user's line.
-import copy
-import pickle
-
+# Programs: names, bytes, clones for testing, guards, text, and errors that end with the user's line.
 import numpy as np
 import pytest
 
@@ -124,48 +121,6 @@ def test_clone_for_test_leaves_training_out():
     first, second = (exe.run(test, feed=feed, fetch_list=[logits])[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(pm.global_scope().get("fc_0.w_0"), before)
-
-
-def test_a_copy_is_trained_with_an_average():
-    loss = pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 4]), 1))
-    main = pm.default_main_program()
-    for one in (main.clone(), pm.Program.from_bytes(main.to_bytes())):
-        with pm.program_guard(one):
-            pm.optimizer.Lookahead(pm.optimizer.SGD(0.1)).minimize(one.global_block().var(loss.name))
-
-
-def test_a_copy_knows_what_has_no_shape_yet():
-    pm.default_main_program().global_block().create_var("v", persistable=True)
-    with pm.program_guard(pm.default_main_program().clone()):
-        pm.layers.assign(pm.layers.ones([3]), pm.default_main_program().global_block().var("v"))
-        assert run("v")[0].shape == (3,)
-
-
-def test_clone_is_a_copy_of_its_own():
-    x = pm.layers.data("x", [-1, 4])
-    pm.layers.fc(x, 2, param_attr=pm.ParamAttr(learning_rate=0.5, need_clip=False))
-    main = pm.default_main_program()
-    copy = main.clone()
-    weight = copy.all_parameters()[0]
-    assert (weight.learning_rate, weight.need_clip) == (0.5, False)
-    with pm.program_guard(copy):
-        pm.layers.relu(copy.global_block().var("fc_0.tmp_1"))
-    assert op_types(copy) == op_types() + ["relu"]
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda program: pickle.loads(pickle.dumps(program))])
-@pytest.mark.parametrize("has_run", [False, True])
-def test_copies_and_pickles_are_programs_of_their_own(copied, has_run):
-    x = pm.layers.data("x", [-1, 2])
-    y = pm.layers.scale(x, scale=2.0)
-    main, feed = pm.default_main_program(), {"x": [[1, 2]]}
-    if has_run:
-        pm.Executor().run(feed=feed, fetch_list=[y])
-    other = copied(main)
-    with pm.program_guard(other):
-        z = pm.layers.scale(other.global_block().var(y.name), scale=3.0)
-    assert pm.Executor().run(other, feed, [z])[0].tolist() == [[6, 12]]
-    assert op_types() == ["scale"] and op_types(other) == ["scale", "scale"]
 
 
 def test_two_halves_of_a_program_are_all_of_it():
