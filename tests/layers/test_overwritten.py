@@ -69,7 +69,7 @@ def written_before_it_is_read(x, w, n):
 
 
 def state_and_inside(x, w, n):
-    """What a loop hands from step to step, and what each step writes before it reads it."""
+    """A state of a loop, and a variable that each step writes before it reads it."""
     h, inside = L.assign(x), L.matmul(x, w)
 
     def body(i):
