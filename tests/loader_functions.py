@@ -1,7 +1,9 @@
-# Functions of samples for tests of Loader: worker processes import them.
+# Samples, and functions of samples, for tests of Loader: worker processes import them.
 import os
 import threading
 import time
+
+SENTENCES = [[1, 2, 3], [4], [5, 6], [], [7, 8, 9, 1]]
 
 
 def doubled(sample):
