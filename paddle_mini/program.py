@@ -1,10 +1,8 @@
 # Program: blocks of operators and variables, built in Python and serialized to bytes.
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from . import _core, dataflow, show, transform, unique_name
@@ -132,6 +130,8 @@ class Program:
     def provenance(self) -> dict[str, Any]:
         """How the parameters that belong to the program were made, such as which average they are; kept in its file,
         where PaddlePaddle ignores it. JSON values; assign another dict to change it."""
+        import json
+
         try:
             facts = json.loads(self._other.get("provenance") or "{}")
         except (ValueError, RecursionError):
@@ -142,6 +142,8 @@ class Program:
 
     @provenance.setter
     def provenance(self, facts: Mapping[str, Any]) -> None:
+        import json
+
         try:
             before_setting(self._other, "provenance")
             self._other["provenance"] = json.dumps(dict(facts), sort_keys=True) if facts else ""
@@ -258,7 +260,8 @@ class Program:
 
         text = dot_text(self)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
         return text
 
     def _repr_html_(self) -> str:

@@ -13,12 +13,16 @@ def describe_shared(things: Iterable[Any], arguments: Mapping[str, str], errors:
     for thing in dict.fromkeys(things):  # some have two names
         parameters = _parameters(thing.__init__ if inspect.isclass(thing) else thing)
         text, example, code = inspect.cleandoc(thing.__doc__).partition("\nExample:\n")
-        names = [name for name in parameters if name in arguments and not re.search(rf"\b{name}\b", text)]
+        names = [name for name in parameters if name in arguments and not _names(text, name)]
         given: dict[str, list[str]] = {}
         for name in names:
             given.setdefault(arguments[name], []).append(name)
         described = [f"{', '.join(alike)}: {description}" for description, alike in given.items()]
         thing.__doc__ = _completed(text, described, errors or {}) + example + code
+
+
+def _names(text: str, name: str) -> bool:
+    return name in text and re.search(rf"\b{name}\b", text) is not None  # few texts need the expression
 
 
 def _parameters(function: Any) -> tuple[str, ...]:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from .. import _core
@@ -13,6 +12,8 @@ from .._core import ProgramError
 @cache
 def config_class() -> Any:
     """The class of OptimizerConfig, from proto/optimizer.proto; needs the package protobuf."""
+    from pathlib import Path
+
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     described = Path(_core.__file__).with_name("optimizer.desc").read_bytes()

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -27,9 +27,9 @@ class NotFiniteError(OpError):
 @cache
 def load_library() -> ctypes.CDLL:
     """The library beside the package, with the types of its functions."""
-    path = Path(_core.__file__).with_name(LIBRARY)
+    path = os.path.join(os.path.dirname(_core.__file__), LIBRARY)
     try:
-        library = ctypes.CDLL(str(path))
+        library = ctypes.CDLL(path)
     except OSError as error:
         raise DeviceError(f"the C library of optimizers can't be loaded: {error}") from None
     pointer, size, int32, double = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
