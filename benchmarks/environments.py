@@ -14,6 +14,7 @@ PACKAGES: dict[str, list[str]] = {
     "torch": ["torch==2.13.0", "numpy==2.4.6", "onnx==1.23.2", "onnxscript==0.7.2"],
     "timm": ["timm==1.0.31", "torch==2.13.0", "numpy==2.4.6"],
     "paddle": ["paddlepaddle==2.6.2", "numpy==1.26.4", "setuptools==65.5.0"],
+    "paddle3": ["paddlepaddle==3.3.1", "numpy==2.4.6", "setuptools==80.9.0"],
     "onnxruntime": ["onnxruntime-training==1.19.2", "onnx==1.17.0", "torch==2.13.0", "numpy==1.26.4"],
     "onnxruntime-inference": ["onnxruntime==1.32.0", "numpy==2.4.6"],
     "jax": ["jax==0.10.2", "jaxlib==0.10.2", "numpy==2.4.6"],
@@ -22,17 +23,24 @@ PACKAGES: dict[str, list[str]] = {
 
 
 class Peer(NamedTuple):
-    """How to run a workload: an environment of PACKAGES and a script in peers/ with its arguments."""
+    """How to run a workload: an environment of PACKAGES and a script in peers/ with its arguments and environment variables."""
 
     environment: str
     script: str
     arguments: Sequence[str] = ()
+    variables: Sequence[str] = ()  # NAME=value
 
+
+# glibc then keeps freed memory for the next step, and returns none to the system.
+KEEPS_MEMORY = ["MALLOC_MMAP_THRESHOLD_=4294967295", "MALLOC_TRIM_THRESHOLD_=17179869184", "MALLOC_TOP_PAD_=268435456"]
 
 PEERS: dict[str, Peer] = {
     "torch eager": Peer("torch", "torch_eager.py"),
     "torch.compile": Peer("torch", "torch_eager.py", ["--compile"]),
+    "torch channels last": Peer("torch", "torch_eager.py", ["--channels-last"], KEEPS_MEMORY),
+    "torch.compile channels last": Peer("torch", "torch_eager.py", ["--channels-last", "--compile"], KEEPS_MEMORY),
     "paddle static": Peer("paddle", "paddle_static.py"),
+    "paddle 3 static": Peer("paddle3", "paddle_static.py"),
     "onnxruntime training": Peer("onnxruntime", "onnxruntime_training.py"),
     "jax.jit": Peer("jax", "jax_jit.py"),
     "tf.function": Peer("tensorflow", "tensorflow_function.py"),
@@ -72,7 +80,8 @@ def python_of(environment: str) -> Path:
 def command_of(name: str) -> list[str]:
     """The command line that starts a peer's process."""
     peer = PEERS[name]
-    return [str(python_of(peer.environment)), str(Path(__file__).parent / "peers" / peer.script), *peer.arguments]
+    script = Path(__file__).parent / "peers" / peer.script
+    return [*(["env", *peer.variables] if peer.variables else []), str(python_of(peer.environment)), str(script), *peer.arguments]
 
 
 def compiled(source: Path, *options: str) -> list[str]:

@@ -108,6 +108,30 @@ def momentum(rate):
     return lambda params: jax.tree.map(jnp.zeros_like, params), update
 
 
+def lenet():
+    work = workloads.lenet()
+    # Channels come last on a CPU: filters [height, width, in, out], and fc's rows in that order.
+    filters = [(weight.transpose(2, 3, 1, 0), bias) for weight, bias in work.layers[:2]]
+    third, fourth = work.layers[2:]
+    flat = third[0].reshape(50, 4, 4, 500).transpose(1, 2, 0, 3).reshape(800, 500)
+    names = ("first", "second", "third", "fourth")
+    params = {
+        f"{name}.{part}": array
+        for name, layer in zip(names, [*filters, (flat, third[1]), fourth])
+        for part, array in zip("wb", layer)
+    }
+
+    def logits_of(p, feeds):
+        x = feeds["x"]
+        for name in names[:2]:
+            x = jax.lax.conv_general_dilated(x, p[f"{name}.w"], (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+            x = jax.lax.reduce_window(x + p[f"{name}.b"], -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        return linear(p, "fourth", jax.nn.relu(linear(p, "third", x.reshape(len(x), -1))))
+
+    feeds = {"x": work.x.transpose(0, 2, 3, 1), "label": work.label[:, None]}
+    return model(workloads.Model(feeds, params, work.rate), logits_of, momentum(work.rate))
+
+
 def resnet():
     work = workloads.resnet()
     # Channels come last on a CPU, and filters are [height, width, in, out].
@@ -203,4 +227,4 @@ def wide_deep():
     return stepping(step, params, tables, (feeds,))
 
 
-serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})
+serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.training import artifacts
+from onnxruntime.training import artifacts, onnxblock
 from onnxruntime.training.api import CheckpointState, Module, Optimizer
 
 import workloads
@@ -29,8 +29,7 @@ def floats(name, shape):
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
 
 
-def tiny_mlp():
-    work = workloads.tiny_mlp()
+def perceptron(work, optimizer):
     nodes, values, last = [], {}, "x"
     for i, (weight, bias) in enumerate(work.layers):
         values |= {f"w{i}": weight, f"b{i}": bias}
@@ -46,7 +45,7 @@ def tiny_mlp():
             requires_grad=list(values),
             frozen_params=[],
             loss=artifacts.LossType.CrossEntropyLoss,
-            optimizer=artifacts.OptimType.SGD,
+            optimizer=optimizer,
             artifact_directory=folder,
         )
         path = Path(folder)
@@ -64,6 +63,16 @@ def tiny_mlp():
         return float(loss)
 
     return run
+
+
+def tiny_mlp():
+    return perceptron(workloads.tiny_mlp(), artifacts.OptimType.SGD)
+
+
+def mlp():
+    adam = workloads.ADAM
+    betas = adam["beta1"], adam["beta2"]
+    return perceptron(workloads.mlp(), onnxblock.optim.AdamW(bias_correction=True, betas=betas, eps=adam["epsilon"], weight_decay=0.0))
 
 
 def chain():
@@ -87,4 +96,4 @@ def chain():
     return run
 
 
-serve({"tiny_mlp": tiny_mlp, "chain": chain})
+serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "chain": chain})

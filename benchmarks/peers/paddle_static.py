@@ -31,26 +31,40 @@ def program(build, feed, params=None):
     return run
 
 
-def tiny_mlp():
-    work = workloads.tiny_mlp()
+def training(work, optimizer, convolutions=0):
+    """Convolutions with max pooling first, then fc layers with relu between them."""
 
     def build():
-        hidden = paddle.static.data("x", list(work.x.shape), "float32")
+        x = paddle.static.data("x", list(work.x.shape), "float32")
         label = paddle.static.data("label", [len(work.label), 1], "int64")
         for i, (weight, bias) in enumerate(work.layers):
-            last = i + 1 == len(work.layers)
-            hidden = paddle.static.nn.fc(
-                hidden,
-                weight.shape[1],
-                weight_attr=assigned(weight),
-                bias_attr=assigned(bias),
-                activation=None if last else "relu",
-            )
-        loss = paddle.mean(paddle.nn.functional.softmax_with_cross_entropy(hidden, label))
-        paddle.optimizer.SGD(work.rate).minimize(loss)
+            attrs = assigned(weight), assigned(bias)
+            if i < convolutions:
+                x = paddle.nn.Conv2D(x.shape[1], len(weight), weight.shape[2:], weight_attr=attrs[0], bias_attr=attrs[1])(x)
+                x = functional.max_pool2d(x, 2, 2)
+            else:
+                act = "relu" if i + 1 < len(work.layers) else None
+                x = static.fc(x, weight.shape[1], weight_attr=attrs[0], bias_attr=attrs[1], activation=act)
+        loss = cross_entropy(x, label)
+        optimizer.minimize(loss)
         return loss
 
     return program(build, {"x": work.x, "label": work.label[:, None]})
+
+
+def tiny_mlp():
+    work = workloads.tiny_mlp()
+    return training(work, paddle.optimizer.SGD(work.rate))
+
+
+def mlp():
+    work = workloads.mlp()
+    return training(work, paddle.optimizer.Adam(work.rate, **workloads.ADAM))
+
+
+def lenet():
+    work = workloads.lenet()
+    return training(work, paddle.optimizer.Momentum(work.rate, workloads.MOMENTUM), convolutions=2)
 
 
 def model(work, network, optimizer):
@@ -70,6 +84,10 @@ def linear(x, size, name, axes=1, activation=None):
     return static.fc(x, size, axes, weight_attr=f"{name}.w", bias_attr=f"{name}.b", activation=activation)
 
 
+def embedding(name, shape, sparse=False):
+    return paddle.nn.Embedding(*shape, sparse=sparse, weight_attr=name)
+
+
 def cross_entropy(logits, label):
     return paddle.mean(functional.softmax_with_cross_entropy(logits, label))
 
@@ -78,8 +96,9 @@ def resnet():
     work = workloads.resnet()
 
     def convolution(x, name, filters, size, stride=1, act=None):
-        x = static.conv2d(x, filters, size, stride, size // 2, param_attr=f"{name}.w", bias_attr=False)
-        return static.batch_norm(x, act, param_attr=f"{name}.bn.w", bias_attr=f"{name}.bn.b")
+        layer = paddle.nn.Conv2D(x.shape[1], filters, size, stride, size // 2, weight_attr=f"{name}.w", bias_attr=False)
+        x = paddle.nn.BatchNorm2D(filters, weight_attr=f"{name}.bn.w", bias_attr=f"{name}.bn.b")(layer(x))
+        return functional.relu(x) if act else x
 
     def network(feeds):
         x = convolution(feeds["x"], "stem", 16, 3, act="relu")
@@ -98,7 +117,7 @@ def lstm():
     params = dict(work.params)
 
     def network(feeds):
-        x = static.embedding(feeds["ids"], params["embedding"].shape, param_attr="embedding")
+        x = embedding("embedding", params["embedding"].shape)(feeds["ids"])
         recurrent = paddle.nn.LSTM(x.shape[-1], hidden, layers, time_major=True)
         # paddle.nn chooses the names of its parameters.
         theirs = {"wi": "weight_ih", "wh": "weight_hh", "bi": "bias_ih", "bh": "bias_hh"}
@@ -126,12 +145,12 @@ def gpt():
     width = workloads.GPT_WIDTH
 
     def norm(x, name):
-        return static.layer_norm(x, begin_norm_axis=2, param_attr=f"{name}.w", bias_attr=f"{name}.b")
+        return paddle.nn.LayerNorm(width, weight_attr=f"{name}.w", bias_attr=f"{name}.b")(x)
 
     def network(feeds):
         time = feeds["ids"].shape[1]
         mask = paddle.assign(workloads.causal_mask(time))
-        x = static.embedding(feeds["ids"], [workloads.GPT_WORDS, width], param_attr="words")
+        x = embedding("words", [workloads.GPT_WORDS, width])(feeds["ids"])
         x = x + paddle.static.create_parameter([time, width], "float32", name="positions")
         for block in (f"block{i}" for i in range(workloads.GPT_BLOCKS)):
             x = x + attention(norm(x, f"{block}.norm1"), block, mask)
@@ -148,7 +167,7 @@ def wide_deep():
 
     def network(feeds):
         deep, wide = (
-            static.embedding(feeds["ids"], work.params[name].shape, is_sparse=True, param_attr=name)
+            embedding(name, work.params[name].shape, sparse=True)(feeds["ids"])
             for name in ("deep_table", "wide_table")
         )
         x = paddle.concat([paddle.flatten(deep, 1), feeds["dense"]], axis=1)
@@ -173,4 +192,4 @@ def chain():
     return program(build, {"x": work.x, "factor": work.factor, "addend": work.addend})
 
 
-serve({"tiny_mlp": tiny_mlp, "chain": chain, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})
+serve({"tiny_mlp": tiny_mlp, "chain": chain, "mlp": mlp, "lenet": lenet, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})

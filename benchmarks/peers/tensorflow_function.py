@@ -89,6 +89,31 @@ def resnet():
     return model(work._replace(feeds=feeds, params=params), logits_of, 1, momentum(work.rate))
 
 
+def lstm():
+    work = workloads.lstm()
+    update = adam(work.rate, len(work.params))
+
+    def cell(hidden, kept, given, recurrent):
+        i, f, c, o = tf.split(given + tf.linalg.matmul(hidden, recurrent, transpose_b=True), 4, axis=1)
+        kept = tf.sigmoid(f) * kept + tf.sigmoid(i) * tf.tanh(c)
+        return tf.sigmoid(o) * tf.tanh(kept), kept
+
+    def logits_of(p, feeds):
+        time, batch = work.feeds["ids"].shape
+        x = tf.reshape(tf.gather(p["embedding"], feeds["ids"]), [time * batch, -1])
+        for layer in range(workloads.LSTM_LAYERS):
+            given = tf.linalg.matmul(x, p[f"{layer}.wi"], transpose_b=True) + p[f"{layer}.bi"] + p[f"{layer}.bh"]
+            hidden = kept = tf.zeros([batch, workloads.LSTM_HIDDEN])
+            outputs = []
+            for step in tf.split(given, time):  # unrolled: a loop in the graph is slower
+                hidden, kept = cell(hidden, kept, step, p[f"{layer}.wh"])
+                outputs.append(hidden)
+            x = tf.concat(outputs, axis=0)
+        return linear(p, "fc", hidden)
+
+    return model(work, logits_of, 2, lambda param, slots, gradient: update(param, slots, tf.convert_to_tensor(gradient)))
+
+
 def gpt():
     work, heads = workloads.gpt(), workloads.GPT_HEADS
     batch, time = work.feeds["ids"].shape
@@ -211,4 +236,4 @@ def lenet():
     return training(work, layers, forward, 1, momentum(work.rate))
 
 
-serve({"mlp": mlp, "lenet": lenet, "resnet": resnet, "gpt": gpt, "wide_deep": wide_deep})
+serve({"mlp": mlp, "lenet": lenet, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})

@@ -1,5 +1,6 @@
-# PyTorch: a Module, an Optimizer, backward(); --compile: forward and backward by torch.compile; --gpu: everything on a GPU, in
-# full float32 precision; with PM_BENCH_FED each step brings its batch there and fetches its loss.
+# PyTorch: a Module, an Optimizer, backward(); --compile: forward and backward by torch.compile; --channels-last: images and
+# filters; --gpu: everything on a GPU, in full float32 precision; with PM_BENCH_FED each step brings its batch there and fetches
+# its loss.
 import os
 import sys
 
@@ -13,6 +14,7 @@ torch.set_num_threads(THREADS)
 COMPILE = torch.compile if "--compile" in sys.argv else lambda module: module
 DEVICE = "cuda" if "--gpu" in sys.argv else "cpu"
 FED = "PM_BENCH_FED" in os.environ
+LAYOUT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
 torch.backends.cudnn.allow_tf32 = False
 BETAS = workloads.ADAM["beta1"], workloads.ADAM["beta2"]
 
@@ -31,9 +33,13 @@ def convolution(weight, bias):
     return layer
 
 
+def in_layout(tensor):
+    return tensor.to(memory_format=LAYOUT) if tensor.ndim == 4 else tensor
+
+
 def training(work, modules, make_optimizer):
-    x, label = (torch.from_numpy(array).to("cpu" if FED else DEVICE) for array in (work.x, work.label))
-    model = COMPILE(torch.nn.Sequential(*modules).to(DEVICE))
+    x, label = (in_layout(torch.from_numpy(array).to("cpu" if FED else DEVICE)) for array in (work.x, work.label))
+    model = COMPILE(torch.nn.Sequential(*modules).to(DEVICE, memory_format=LAYOUT))
     optimizer = make_optimizer(model.parameters(), lr=work.rate)
 
     def run(steps):
@@ -73,9 +79,9 @@ class Named:
 
 
 def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten()), after_step=lambda: None):
-    feeds = {name: torch.from_numpy(array).to(DEVICE) for name, array in work.feeds.items()}
+    feeds = {name: in_layout(torch.from_numpy(array).to(DEVICE)) for name, array in work.feeds.items()}
     label = feeds.pop("label")
-    module = COMPILE(module.to(DEVICE))
+    module = COMPILE(module.to(DEVICE, memory_format=LAYOUT))
 
     def run(steps):
         for _ in range(steps):
