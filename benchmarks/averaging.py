@@ -1,4 +1,4 @@
-# Figures of averaging: alone, around optimizers, several at once, against peers, in a model, on disk.
+# Figures of averaging: alone, around optimizers, several at once, against peers, in a model.
 from __future__ import annotations
 
 import sys
@@ -38,7 +38,6 @@ def averaging(settings: Settings) -> Iterator[Row]:
     yield from beside_peers(few, settings)
     yield from beside_peers(many, settings)
     yield from model(settings)
-    yield from disk(settings)
 
 
 # Bytes moved per parameter, fused and separate: (b + 8) / (b + 12) is the ideal ratio.
@@ -149,22 +148,6 @@ def model(settings: Settings) -> Iterator[Row]:
     if peer in taken and "torch" in taken:
         ours, theirs = taken[names[1]] - taken[names[0]], taken[peer] - taken["torch"]
         yield Row("exponential behind wide & deep", "ms more", 1e3 * ours, peer, 1e3 * theirs, theirs / ours)
-
-
-def disk(settings: Settings) -> Iterator[Row]:
-    """Saving and loading a checkpoint, against writing the same number of bytes to a file and to disk."""
-    write, *names = "disk_write", "checkpoint_save", "checkpoint_restore"
-    times = timed(_ours(write, *names), settings._replace(rounds=min(settings.rounds, 7)))
-    speed = {name: workloads.CHECKPOINT_BYTES / 1e9 / seconds for name, seconds in times.seconds.items()}
-    for name in names:
-        yield Row(
-            f"{name.replace('_', ' ')}, {workloads.CHECKPOINT_BYTES // 10**6} MB",
-            "GB/s",
-            speed[name],
-            "write and fsync",
-            speed[write],
-            speed[name] / speed[write],
-        )
 
 
 def timed(asked: dict[str, tuple[str, str]], settings: Settings, steps: int = 1) -> Times:

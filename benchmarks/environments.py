@@ -48,6 +48,7 @@ PEERS: dict[str, Peer] = {
     "torch AveragedModel": Peer("torch", "torch_averaging.py"),
     "timm ModelEmaV3": Peer("timm", "torch_averaging.py"),
     "paddle averages": Peer("paddle", "paddle_averaging.py"),
+    "torch.save": Peer("torch", "torch_files.py"),
     "torch.optim fused": Peer("torch", "torch_optimizers.py"),
     "keras use_ema": Peer("tensorflow", "keras_averaging.py"),
     "keras use_ema jit": Peer("tensorflow", "keras_averaging.py", ["--jit"]),

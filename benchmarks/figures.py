@@ -10,9 +10,9 @@ from typing import NamedTuple
 import workloads
 from averaging import averaging
 from environments import NotInstalled, command_of, compiled
+from files import files
 from measuring import HERE, Row, Settings, in_turn, start, start_ours
 from worker import Worker, WorkerError
-
 
 # A step of training shall be this many times as fast as in the fastest of the others.
 BAR = 1.2
@@ -168,6 +168,7 @@ FIGURES: dict[str, Callable[[Settings], Iterator[Row]]] = {
     **{name: lambda settings, name=name: compare(name, settings) for name in COMPARISONS},
     **{name: lambda settings, name=name: optimizers(name, settings) for name in OPTIMIZER_BYTES},
     "averaging": averaging,
+    "files": files,
     "sparse": sparse_growth,
     "import": import_time,
 }

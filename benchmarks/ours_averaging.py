@@ -1,14 +1,9 @@
-# Averaging in paddle_mini, as a runtime of benchmarks/run.py: averages alone and around optimizers, checkpoints.
+# Averaging in paddle_mini, as a runtime of benchmarks/run.py: averages alone and around optimizers.
 import os
-import tempfile
 from functools import partial
-from pathlib import Path
-
-import numpy as np
 
 import paddle_mini as pm
 import workloads
-from environments import FOLDER
 from ours import OPTIMIZERS, Built, optimizer_step, wide_deep
 from paddle_mini.averaging import Exponential, Uniform, Window
 from worker import serve
@@ -85,70 +80,6 @@ def averaged_wide_deep(scheme):
     return wide_deep(lambda optimizer: pm.optimizer.ParameterAverage(optimizer, scheme))
 
 
-class State:
-    """Variables for a checkpoint, and a folder on the disk."""
-
-    def __init__(self):
-        self.built = Built()
-        tensors = 8
-        size = workloads.CHECKPOINT_BYTES // 4 // tensors
-        with self.built.guard():
-            names = [pm.layers.create_global_var([size], 0.0, name=f"state_{i}").name for i in range(tensors)]
-        self.built.exe.run(self.built.startup, scope=self.built.scope)
-        draw = np.random.default_rng(9)
-        self.arrays = [draw.standard_normal(size, dtype=np.float32) for _ in names]
-        for name, array in zip(names, self.arrays):
-            self.built.scope.set(name, array)
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        self.folder = tempfile.TemporaryDirectory(dir=FOLDER)  # removed when the process ends
-        self.manager = pm.io.CheckpointManager(self.folder.name, keep=1)
-
-    def call(self, method, *arguments):
-        return method(*arguments, self.built.main, self.built.exe, self.built.scope)
-
-
-def checkpoint_save():
-    state, saved = State(), 0
-
-    def run(steps):
-        nonlocal saved
-        for _ in range(steps):
-            saved += 1
-            state.call(state.manager.save, saved)
-        return 0.0
-
-    return run
-
-
-def checkpoint_restore():
-    state = State()
-    state.call(state.manager.save, 1)
-
-    def run(steps):
-        for _ in range(steps):
-            state.call(state.manager.restore)
-        return 0.0
-
-    return run
-
-
-def disk_write():
-    """Writes the same number of bytes into one file and syncs it to disk; removes the previous file, as a checkpoint does."""
-    state = State()
-    path = Path(state.folder.name) / "file"
-
-    def run(steps):
-        for _ in range(steps):
-            path.unlink(missing_ok=True)
-            with path.open("wb", buffering=0) as file:
-                for array in state.arrays:
-                    file.write(array)
-                os.fsync(file.fileno())
-        return 0.0
-
-    return run
-
-
 if __name__ == "__main__":
     serve(
         {
@@ -156,8 +87,5 @@ if __name__ == "__main__":
             "wide_deep": wide_deep,
             "wide_deep_exponential": partial(averaged_wide_deep, EXPONENTIAL),
             "wide_deep_uniform": partial(averaged_wide_deep, Uniform()),
-            "checkpoint_save": checkpoint_save,
-            "checkpoint_restore": checkpoint_restore,
-            "disk_write": disk_write,
         }
     )

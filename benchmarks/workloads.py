@@ -219,7 +219,13 @@ DECAY = 0.999
 # Steps after which a window restarts: more than a benchmark runs.
 WINDOW = 10_000
 # Contents of a checkpoint.
-CHECKPOINT_BYTES = 400_000_000
+STATE_BYTES, STATE_TENSORS = 400_000_000, 8
+
+
+def state() -> Arrays:
+    """The arrays that files hold."""
+    draw, size = np.random.default_rng(9), STATE_BYTES // 4 // STATE_TENSORS
+    return {f"state_{i}": draw.standard_normal(size, dtype=np.float32) for i in range(STATE_TENSORS)}
 
 
 def _mlp(sizes: list[int], batch: int, rate: float) -> Training:

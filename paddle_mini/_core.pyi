@@ -5,7 +5,7 @@ import numpy
 import paddle_mini.variable
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_batch_bytes', 'set_epilogue_tile', 'set_fill_pattern', 'set_in_parts', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'begin_writing', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_array', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_batch_bytes', 'set_epilogue_tile', 'set_fill_pattern', 'set_in_parts', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     ...
@@ -50,7 +50,7 @@ class Scope:
     def exchange(self, triples: collections.abc.Sequence[tuple[str, str, str]]) -> None:
         ...
 
-    def get(self, name: str | paddle_mini.variable.Variable, copy: bool=True) -> typing.Any:
+    def get(self, name: str | paddle_mini.variable.Variable, copy: bool | None=True) -> typing.Any:
         ...
 
     def get_rows(self, name: str | paddle_mini.variable.Variable) -> tuple:
@@ -234,6 +234,9 @@ def alter_schema(type: str, fact: str, value: typing.Any) -> typing.Any:
 def as_array(value: typing.Any, what: str, dtype: typing.Any=None, bits: bool=True) -> numpy.ndarray:
     ...
 
+def begin_writing(arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.SupportsInt | typing.SupportsIndex, arg2: typing.SupportsInt | typing.SupportsIndex) -> None:
+    ...
+
 def check_op(arg0: dict, arg1: dict) -> tuple:
     ...
 
@@ -342,7 +345,7 @@ def parameter_file_order(arg0: bytes) -> list[str]:
 def parameters_checksum(arg0: Scope, arg1: collections.abc.Sequence[str]) -> int:
     ...
 
-def pickle_is_checked(arg0: bytes) -> bool:
+def pickle_is_checked(arg0: typing.Any) -> bool:
     ...
 
 def plan_memory(arg0: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]]) -> tuple[list[int], int]:
@@ -351,19 +354,22 @@ def plan_memory(arg0: collections.abc.Sequence[tuple[typing.SupportsInt | typing
 def printable(name: typing.Any, limit: typing.SupportsInt | typing.SupportsIndex=200) -> str:
     ...
 
+def read_array(arg0: str) -> numpy.ndarray:
+    ...
+
 def read_file(arg0: str) -> bytes:
     ...
 
-def read_pickle(arg0: bytes) -> dict:
+def read_pickle(arg0: typing.Any) -> dict:
     ...
 
-def read_safetensors(arg0: bytes) -> dict:
+def read_safetensors(arg0: typing.Any) -> dict:
     ...
 
-def read_state(arg0: bytes, arg1: bool) -> dict:
+def read_state(arg0: typing.Any, arg1: bool) -> dict:
     ...
 
-def read_tensor(arg0: bytes) -> tuple[numpy.ndarray, list[list[int]], int]:
+def read_tensor(file: typing.Any, position: typing.SupportsInt | typing.SupportsIndex=0) -> tuple[numpy.ndarray, list[list[int]], int]:
     ...
 
 def remove_unfinished(arg0: str) -> None:
@@ -372,7 +378,7 @@ def remove_unfinished(arg0: str) -> None:
 def require_parameters(arg0: typing.SupportsInt | typing.SupportsIndex | None, arg1: typing.SupportsInt | typing.SupportsIndex) -> None:
     ...
 
-def safetensors_is_checked(arg0: bytes) -> bool:
+def safetensors_is_checked(arg0: typing.Any) -> bool:
     ...
 
 def save_model(scope: Scope, names: collections.abc.Sequence[str], parameters_path: str, model_path: str, program: bytes, others: collections.abc.Sequence[tuple[str, bytes | None]]=[]) -> None:

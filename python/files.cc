@@ -44,6 +44,16 @@ py::bytes read_whole(const FileName& path) {
   return bytes;
 }
 
+// The same as an array, in whose memory large arrays stay; NumPy's large ones have large pages.
+py::array read_array(const FileName& path) {
+  py::array_t<uint8_t> bytes;
+  read_file(path, [&](size_t size) {
+    bytes = py::array_t<uint8_t>(static_cast<py::ssize_t>(size));
+    return static_cast<char*>(static_cast<void*>(bytes.mutable_data()));
+  });
+  return bytes;
+}
+
 // Contents are lists of pieces, so large ones need not be joined.
 void write_several(const std::vector<std::pair<FileName, std::vector<py::buffer>>>& contents) {
   std::vector<NewFile> files;
@@ -110,29 +120,52 @@ void define_models(py::module_& m) {
 
 }  // namespace
 
+FileArray::FileArray(const py::object& file) {
+  if (py::isinstance<py::bytes>(file)) {
+    const auto size = static_cast<py::ssize_t>(PyBytes_GET_SIZE(file.ptr()));
+    bytes_ = py::array(py::dtype("uint8"), std::vector{size}, PyBytes_AS_STRING(file.ptr()), file);
+    bytes_.attr("flags").attr("writeable") = false;
+  } else {
+    bytes_ = file.cast<py::array>();
+  }
+  require<ProgramError>(bytes_.ndim() == 1 && bytes_.itemsize() == 1 && (bytes_.flags() & py::array::c_style),
+                        "the bytes of a file must be a contiguous array of uint8");
+}
+
 void define_files(py::module_& m) {
   define_models(m);
   m.def("parameter_file_order",
         [](const py::bytes& program) { return parameter_file_order(decode_program(view_of_bytes(program))); });
   m.def("read_file", &read_whole);
+  m.def("read_array", &read_array, "The bytes of a file as an array of uint8.");
   m.def("write_file", [](const FileName& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
   m.def("write_files", &write_several, "[(path, [bytes, ...])]: all of them, or none.");
+  m.def("begin_writing", &begin_writing, "The disk begins to write these bytes of an open file; fsync waits for it.");
   m.def("unfinished_name", &unfinished_name, "For a file that is being written, under a lock (flock).");
   m.def(
       "remove_unfinished", [](const FileName& folder) { remove_unfinished(folder); },
       "Those in a folder whose writers are gone.");
   m.def(
-      "crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(contents_of(bytes.request()), before); },
+      "crc32c",
+      [](const py::buffer& bytes, uint32_t before) {
+        const py::buffer_info held = bytes.request();
+        const std::string_view contents = contents_of(held);
+        WithoutGil others_run;
+        return crc32c(contents, before);
+      },
       py::arg("bytes"), py::arg("before") = 0);
   m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(view_of_bytes(bytes)); });
   m.def(
       "read_tensor",
-      [](const py::bytes& bytes) {
-        size_t position = 0;
-        Tensor tensor = read_tensor(view_of_bytes(bytes), position);
-        return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
+      [](const py::object& bytes, size_t position) {
+        const FileArray file(bytes);
+        Tensor tensor = tensor_in(file, position);
+        py::array array = file.view(numpy_dtype(tensor.dtype), tensor.shape.vector(), tensor.data);
+        return py::make_tuple(array, tensor.lod, position);
       },
-      "(array, lod, bytes used) of the tensor that the bytes begin with.");
+      "(array, lod, end) of the tensor that begins there in a file's bytes; its elements stay there, and are not "
+      "aligned.",
+      py::arg("file"), py::arg("position") = 0);
   m.def(
       "tensor_header",
       [](const py::dtype& dtype, const std::vector<int64_t>& shape) {

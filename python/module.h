@@ -160,6 +160,23 @@ inline std::string_view view_of_bytes(const py::bytes& bytes) {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
+// A file's bytes, in an array that read_array() returned or in an object of bytes, in which no array can be changed.
+class FileArray {
+ public:
+  explicit FileArray(const py::object& file);
+  operator std::string_view() const {
+    return {static_cast<const char*>(bytes_.data()), static_cast<size_t>(bytes_.size())};
+  }
+  bool is_writable() const { return bytes_.writeable(); }
+  // An array in the memory of the file.
+  py::array view(const py::dtype& dtype, const std::vector<int64_t>& shape, const void* data) const {
+    return py::array(dtype, shape, data, bytes_);
+  }
+
+ private:
+  py::array bytes_;
+};
+
 // arrays.cc: NumPy arrays.
 py::dtype numpy_dtype(DType dtype);
 DType dtype_from_numpy(const py::dtype& dtype, const std::string& what);

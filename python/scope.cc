@@ -172,17 +172,18 @@ void define_scope(py::module_& m) {
            "`lod` lists offsets of sequences, one list a level; None: those of a LoDTensor.")
       .def(
           "get",
-          [](Scope& scope, const NameOfVariable& name, bool copy) {
+          [](Scope& scope, const NameOfVariable& name, std::optional<bool> copy) {
             InScope use(scope, Access::Read);
             const Variable& variable = at(scope, name);
-            return copy ? variable_to_python(variable) : view_of_value(scope, name, variable);
+            const bool copied = copy.value_or(variable.tensor.device != nullptr);
+            return copied ? variable_to_python(variable) : view_of_value(scope, name, variable);
           },
           py::arg("name"), py::arg("copy") = true,
           "A copy of the value as a NumPy array; OpError if the variable is not in the scope. copy=False: a read-only "
           "array in the memory of the value, which keeps "
           "this value: a run, or set, that changes the variable gives it other memory first. DeviceError for a value "
           "on "
-          "a device.")
+          "a device, of which copy=None returns a copy.")
       .def("set_rows", &set_rows, py::arg("name"), py::arg("rows"), py::arg("values"), py::arg("height"),
            "Gives the variable selected rows: rows[i] of a table of `height` rows has values[i].")
       .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")

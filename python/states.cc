@@ -9,9 +9,29 @@ namespace {
 
 using Kind = PickledValue::Kind;
 
-py::array array_to_python(const StateArray& array) {
-  return py::array(py::dtype(array.type), array.shape, array.elements.data());  // a copy
-}
+// Arrays of at least this size stay in the memory of the file, if they are aligned there.
+constexpr size_t kLeastShared = size_t{1} << 16;
+
+// Makes Python's objects.
+class ToPython {
+ public:
+  explicit ToPython(const FileArray& file) : file_(file) {}
+
+  py::object operator()(const PickledValue& value) const;
+  py::array array(const StateArray& array) const {
+    py::dtype type(array.type);
+    const char* data = array.elements.data();
+    const bool aligned = reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(type.alignment()) == 0;
+    const bool stays = file_.is_writable() && !array.kept && aligned && array.elements.size() >= kLeastShared;
+    return stays ? file_.view(type, array.shape, data) : py::array(type, array.shape, data);
+  }
+  py::dict dict(const PickledValue& value) const;
+
+ private:
+  py::list items(const PickledValue& value) const;
+
+  const FileArray& file_;
+};
 
 py::str text_to_python(const std::string& utf8, const char* errors) {
   PyObject* decoded = PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), errors);
@@ -20,21 +40,19 @@ py::str text_to_python(const std::string& utf8, const char* errors) {
   return py::reinterpret_steal<py::str>(decoded);
 }
 
-py::object to_python(const PickledValue& value);
-
-py::list items_to_python(const PickledValue& value) {
+py::list ToPython::items(const PickledValue& value) const {
   py::list items;
-  for (const Pickled& item : value.items) items.append(to_python(*item));
+  for (const Pickled& item : value.items) items.append((*this)(*item));
   return items;
 }
 
-py::dict dict_to_python(const PickledValue& value) {
+py::dict ToPython::dict(const PickledValue& value) const {
   py::dict dict;
-  for (size_t i = 0; i < value.items.size(); i += 2) dict[to_python(*value.items[i])] = to_python(*value.items[i + 1]);
+  for (size_t i = 0; i < value.items.size(); i += 2) dict[(*this)(*value.items[i])] = (*this)(*value.items[i + 1]);
   return dict;
 }
 
-py::object to_python(const PickledValue& value) {
+py::object ToPython::operator()(const PickledValue& value) const {
   switch (value.kind) {
     case Kind::None: return py::none();
     case Kind::Bool: return py::bool_(value.integer != 0);
@@ -42,11 +60,11 @@ py::object to_python(const PickledValue& value) {
     case Kind::Real: return py::float_(value.real);
     case Kind::Text: return text_to_python(utf8_of(value), "surrogatepass");
     case Kind::Bytes: return py::bytes(value.view.data(), value.view.size());
-    case Kind::Array: return array_to_python(value.array);
-    case Kind::Scalar: return array_to_python(value.array).attr("__getitem__")(py::tuple());
-    case Kind::List: return items_to_python(value);
-    case Kind::Tuple: return py::tuple(items_to_python(value));
-    case Kind::Dict: return dict_to_python(value);
+    case Kind::Array: return array(value.array);
+    case Kind::Scalar: return array(value.array).attr("__getitem__")(py::tuple());
+    case Kind::List: return items(value);
+    case Kind::Tuple: return py::tuple(items(value));
+    case Kind::Dict: return dict(value);
     default: fail<ProgramError>("it holds something that is neither an array nor a number, a string, a list or a dict");
   }
 }
@@ -55,30 +73,36 @@ py::object to_python(const PickledValue& value) {
 
 void define_states(py::module_& m) {
   m.def(
-      "read_pickle", [](const py::bytes& file) { return dict_to_python(*read_pickle(view_of_bytes(file))); },
-      "The dict that the bytes of a pickled file hold.");
+      "read_pickle",
+      [](const py::object& bytes) {
+        const FileArray file(bytes);
+        return ToPython(file).dict(*read_pickle(file));
+      },
+      "The dict that a pickled file holds. Large arrays stay in an array of its bytes.");
   m.def(
       "read_state",
-      [](const py::bytes& file, bool variable_names) {
-        Pickled state = read_pickle(view_of_bytes(file));
+      [](const py::object& bytes, bool variable_names) {
+        const FileArray file(bytes);
+        Pickled state = read_pickle(file);
         join_state(*state, variable_names);
-        return dict_to_python(*state);
+        return ToPython(file).dict(*state);
       },
       "The same of a PaddlePaddle state, with slices joined and without its table of names.");
   m.def(
       "read_safetensors",
-      [](const py::bytes& file) {
+      [](const py::object& bytes) {
+        const FileArray file(bytes);
         py::dict arrays;
-        for (const auto& [name, array] : read_safetensors(view_of_bytes(file)))
-          arrays[text_to_python(name, "strict")] = array_to_python(array);
+        for (const auto& [name, array] : read_safetensors(file))
+          arrays[text_to_python(name, "strict")] = ToPython(file).array(array);
         return arrays;
       },
-      "The arrays of a safetensors file by name.");
+      "The arrays of a safetensors file by name. Large ones stay in an array of its bytes.");
   m.def(
-      "pickle_is_checked", [](const py::bytes& file) { return pickle_is_checked(view_of_bytes(file)); },
+      "pickle_is_checked", [](const py::object& file) { return pickle_is_checked(FileArray(file)); },
       "Whether the file has a checksum, which is correct.");
   m.def(
-      "safetensors_is_checked", [](const py::bytes& file) { return safetensors_is_checked(view_of_bytes(file)); },
+      "safetensors_is_checked", [](const py::object& file) { return safetensors_is_checked(FileArray(file)); },
       "Whether the file has a checksum, which is correct.");
 }
 

@@ -70,9 +70,9 @@ def tiny_mlp():
 
 
 def mlp():
-    adam = workloads.ADAM
-    betas = adam["beta1"], adam["beta2"]
-    return perceptron(workloads.mlp(), onnxblock.optim.AdamW(bias_correction=True, betas=betas, eps=adam["epsilon"], weight_decay=0.0))
+    beta1, beta2, epsilon = workloads.ADAM.values()
+    adam = onnxblock.optim.AdamW(bias_correction=True, betas=(beta1, beta2), eps=epsilon, weight_decay=0.0)
+    return perceptron(workloads.mlp(), adam)
 
 
 def chain():

@@ -167,8 +167,7 @@ def wide_deep():
 
     def network(feeds):
         deep, wide = (
-            embedding(name, work.params[name].shape, sparse=True)(feeds["ids"])
-            for name in ("deep_table", "wide_table")
+            embedding(name, work.params[name].shape, sparse=True)(feeds["ids"]) for name in ("deep_table", "wide_table")
         )
         x = paddle.concat([paddle.flatten(deep, 1), feeds["dense"]], axis=1)
         for i, size in enumerate((400, 400, 400, 1)):
@@ -192,4 +191,5 @@ def chain():
     return program(build, {"x": work.x, "factor": work.factor, "addend": work.addend})
 
 
-serve({"tiny_mlp": tiny_mlp, "chain": chain, "mlp": mlp, "lenet": lenet, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})
+WORKLOADS = (tiny_mlp, chain, mlp, lenet, resnet, lstm, gpt, wide_deep)
+serve({make.__name__: make for make in WORKLOADS})

@@ -120,7 +120,6 @@ class Unfinished {
     if (!taken) descriptor_ = std::move(made);
     return !taken;
   }
-  // The disk writes what is complete while the rest is copied into the page cache; fsync() waits for it.
   void write(std::string_view bytes) {
     constexpr size_t kAtOnce = 8 << 20;
     while (!bytes.empty()) {
@@ -130,7 +129,7 @@ class Unfinished {
       bytes.remove_prefix(static_cast<size_t>(done));
       written_ += done;
       if (written_ - begun_ < static_cast<off_t>(kAtOnce)) continue;
-      sync_file_range(descriptor_, begun_, written_ - begun_, SYNC_FILE_RANGE_WRITE);  // fsync() reports its errors
+      begin_writing(descriptor_, begun_, written_ - begun_);
       begun_ = written_;
     }
   }
@@ -226,6 +225,10 @@ FileBytes read_file(const std::string& path) {
     return bytes->data();
   });
   return std::move(*bytes);
+}
+
+void begin_writing(int descriptor, off_t begin, off_t count) {
+  sync_file_range(descriptor, begin, count, SYNC_FILE_RANGE_WRITE);
 }
 
 std::string unfinished_name() {

@@ -1,6 +1,8 @@
 // Reads files whole and replaces them atomically. Throws for pipes, devices and folders, and never blocks on them.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -85,6 +87,10 @@ struct NewFile {
 // files of killed writers in these folders are removed.
 void write_files(const std::vector<NewFile>& files);
 void write_file(const std::string& path, std::string_view bytes);
+
+// The disk begins to write these bytes of an open file, while the rest is copied into the page cache; fsync(), which waits for
+// it, reports its errors.
+void begin_writing(int descriptor, off_t begin, off_t count);
 
 // A random name for a file being written. Its writer holds a lock on it (flock), which the system releases when the
 // process ends.

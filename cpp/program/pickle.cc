@@ -290,6 +290,7 @@ bool Machine::combine(uint8_t operation) {
     case 'e': append(pop_to_mark()); return true;
     case 's': set_items(pop(2)); return true;
     case 'u': set_items(pop_to_mark()); return true;
+    case '0': pop(1); return true;
     case 0x93: push_stack_global(); return true;
     case 'R': {
       std::vector<Pickled> call = pop(2);

@@ -72,10 +72,12 @@ std::vector<int64_t> read_level(Reader<Stream>& reader) {
 
 std::string_view data_of(const Tensor& tensor) { return {static_cast<const char*>(tensor.data), tensor.bytes()}; }
 
+// Without data, which are there.
 template <class Stream>
-Tensor read_tensor_from(Stream& stream) {
+Tensor read_header_from(Stream& stream) {
   Reader<Stream> reader(stream);
-  Lod lod;
+  Tensor tensor;
+  Lod& lod = tensor.lod;
   auto version = reader.template number<uint32_t>("a tensor's header");
   require<ProgramError>(version == 0, "a tensor's format version is ", version, ", only 0 is supported");
   auto levels = reader.template number<uint64_t>("a tensor's header");
@@ -93,12 +95,17 @@ Tensor read_tensor_from(Stream& stream) {
                         ", which is not supported");
   Shape shape(desc.dims);
   require<ProgramError>(shape.known(), "a tensor in a file has shape ", shape.str());
-  auto dtype = static_cast<DType>(desc.dtype);
-  reader.require_left(static_cast<uint64_t>(shape.numel()) * size_of(dtype), "a tensor's data");
-  Tensor tensor = new_tensor(dtype, shape);
-  reader.read(tensor.data, tensor.bytes());
+  tensor.dtype = static_cast<DType>(desc.dtype), tensor.shape = shape;
+  reader.require_left(static_cast<uint64_t>(shape.numel()) * size_of(tensor.dtype), "a tensor's data");
+  return tensor;
+}
+
+template <class Stream>
+Tensor read_tensor_from(Stream& stream) {
+  Tensor header = read_header_from(stream), tensor = new_tensor(header.dtype, header.shape);
+  stream.read(static_cast<char*>(tensor.data), tensor.bytes());
   require_bools(tensor, "");
-  tensor.lod = std::move(lod);
+  tensor.lod = std::move(header.lod);
   return tensor;
 }
 
@@ -166,6 +173,15 @@ Tensor read_tensor(std::string_view bytes, size_t& position) {
   MemoryStream stream(bytes, position);
   Tensor tensor = read_tensor_from(stream);
   position = stream.position();
+  return tensor;
+}
+
+Tensor tensor_in(std::string_view bytes, size_t& position) {
+  MemoryStream stream(bytes, position);
+  Tensor tensor = read_header_from(stream);
+  tensor.data = const_cast<char*>(bytes.data() + stream.position());
+  require_bools(tensor, "");
+  position = stream.position() + tensor.bytes();
   return tensor;
 }
 

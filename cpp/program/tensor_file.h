@@ -25,6 +25,8 @@ void append_tensor(const Tensor& tensor, std::string& bytes);
 // Reads the tensor at `position` and moves `position` past it. The tensor has its own memory. Throws ProgramError if
 // the bytes end early or are inconsistent; check_lod (core/outside_values.h) checks its sequences.
 Tensor read_tensor(std::string_view bytes, size_t& position);
+// The same, whose data stay in `bytes`, not aligned.
+Tensor tensor_in(std::string_view bytes, size_t& position);
 
 // The variables in a program's parameter file: persistable tensors of block 0, without feed and fetch lists, in byte
 // order of their names.

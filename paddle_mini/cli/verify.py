@@ -12,7 +12,7 @@ from .._core import Error, ProgramError, printable
 from ..cluster.coordinator.coordinator_file import read_state
 from ..cluster.servers.checkpoint_file import blocks, verified
 from ..errors import printable_lines
-from ..io.checkpoint_files import MANIFEST, read_checkpoint
+from ..io.checkpoint_files import MANIFEST, read_checkpoint, read_manifest
 from ..io.model import FOLDER_MODEL
 from ..io.parameters import Path, parameter_names
 from ..io.regular_files import path_of
@@ -97,7 +97,8 @@ def _verifier(path: str) -> Callable[[str], str | None]:
 
 def _checkpoint(path: str) -> str:
     read_checkpoint(path)
-    return "SHA-256 of each file, in its manifest"
+    facts = read_manifest(path)
+    return "CRC-32C of each file, in its manifest" if facts["format"] > 1 else "SHA-256 of each file, in its manifest"
 
 
 def _program(path: str) -> str | None:
@@ -133,7 +134,7 @@ def _folder(path: str) -> str | None:
 
 
 def _safetensors(path: str) -> str | None:
-    data = _core.read_file(path)
+    data = _core.read_array(path)
     with naming(path):
         _core.read_safetensors(data)
         return "CRC-32C in its metadata" if _core.safetensors_is_checked(data) else None

@@ -3,7 +3,7 @@
     variables.pdiparams   the program's persistable tensors, in the format of parameter files and in their order
     rows.pdiparams        its persistable selected rows, where it has some: of each the rows' numbers, then the values
     random.txt            the state of the executor's random generator
-    manifest.json         written last: step, data, schedules, and length and SHA-256 of each file
+    manifest.json         written last: step, data, schedules, and length and CRC-32C of each file; SHA-256 in those of format 1
 
 A manifest is {"sha256": …, "checkpoint": {…}} in a canonical encoding: a reader encodes the contents again and compares
 bytes, so no damage to it goes unseen either.
@@ -15,9 +15,9 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,13 +29,14 @@ from ..feeds import element_type
 from ..program import Program
 from ..scope import raw_name
 from .checkpoint_values import Values
+from .checksums import Crc32c
 from .regular_files import open_regular, sync_directory
 from .values import Lod, check_names, naming, require_declared, set_values, zeros_of_averages
 
-FORMAT = 1
+FORMAT, FORMATS = 2, (1, 2)
 VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
 FILES = frozenset((VARIABLES, ROWS, RANDOM, MANIFEST))
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # stays in the cache for its checksum
 
 
 class Checkpoint(NamedTuple):
@@ -63,21 +64,24 @@ def naming_failures(what: str) -> Iterator[None]:
 class NewFile:
     """A file that was not there; its bytes are on the disk when the `with` block ends."""
 
-    def __init__(self, folder: str, name: str):
+    def __init__(self, folder: str, name: str, checksum: Any):
+        """checksum: an object of hashlib, or like it."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._descriptor = os.open(os.path.join(folder, name), flags, 0o666)
-        self._bytes, self._sum = 0, hashlib.sha256()
+        self._bytes, self._sum = 0, checksum
 
     def write(self, data: bytes | memoryview) -> int:
         rest = memoryview(data)
-        while rest:  # a write may be short
-            rest = rest[os.write(self._descriptor, rest) :]
-        self._sum.update(data)
-        self._bytes += len(data)
+        while rest:
+            written = os.write(self._descriptor, rest[:_CHUNK])
+            _core.begin_writing(self._descriptor, self._bytes, written)
+            self._sum.update(rest[:written])
+            self._bytes += written
+            rest = rest[written:]
         return len(data)
 
     def facts(self) -> dict[str, Any]:
-        return {"bytes": self._bytes, "sha256": self._sum.hexdigest()}
+        return {"bytes": self._bytes, self._sum.name: self._sum.hexdigest()}
 
     def __enter__(self) -> NewFile:
         return self
@@ -135,15 +139,15 @@ def write_checkpoint(folder: str, facts: Mapping[str, Any], values: Values) -> N
     else the manifest shall hold."""
     files: dict[str, NewFile] = {}
     about_rows: dict[str, Any] = {}
-    with NewFile(folder, VARIABLES) as file:
-        tensor_bytes = {name: file.write(data) for name, data in values.tensors}
+    with NewFile(folder, VARIABLES, Crc32c()) as file:
+        tensor_bytes = {name: sum(map(file.write, pieces)) for name, pieces in values.tensors}
         files[VARIABLES] = file
     if values.has_rows:
-        with NewFile(folder, ROWS) as file:
+        with NewFile(folder, ROWS, Crc32c()) as file:
             for name, height, arrays in values.rows:
                 about_rows[name] = {"height": height, "bytes": [file.write(data) for data in arrays]}
             files[ROWS] = file
-    with NewFile(folder, RANDOM) as file:
+    with NewFile(folder, RANDOM, Crc32c()) as file:
         file.write(values.random.encode("ascii"))
         files[RANDOM] = file
     manifest = {
@@ -154,7 +158,7 @@ def write_checkpoint(folder: str, facts: Mapping[str, Any], values: Values) -> N
         "rows": about_rows,
         "files": {name: file.facts() for name, file in files.items()},
     }
-    with NewFile(folder, MANIFEST) as file:
+    with NewFile(folder, MANIFEST, Crc32c()) as file:
         file.write(_spelled(manifest))
     sync_directory(folder)
 
@@ -196,8 +200,8 @@ def read_manifest(folder: str) -> dict[str, Any]:
             whole = False
         if not whole or not isinstance(facts, dict):
             raise ProgramError("the manifest is cut off or damaged")
-        if facts.get("format") != FORMAT:
-            raise ProgramError(f"the checkpoint is of format {shown(facts.get('format'))}, {FORMAT} is known")
+        if facts.get("format") not in FORMATS:
+            raise ProgramError(f"the checkpoint is of format {shown(facts.get('format'))}, not of {FORMATS[0]} or {FORMATS[1]}")
     return facts
 
 
@@ -206,50 +210,61 @@ def read_checkpoint(folder: str) -> Checkpoint:
     facts = read_manifest(folder)
     with naming_failures(f"can't read '{folder}'"):
         try:
-            with _whole_file(folder, VARIABLES, facts) as file:
-                tensors = {name: _tensor(file, size) for name, size in facts["tensors"].items()}
+            with _tensors_of(folder, VARIABLES, facts) as next_tensor:
+                tensors = {name: next_tensor(size) for name, size in facts["tensors"].items()}
             rows = {}
             if facts["rows"]:
-                with _whole_file(folder, ROWS, facts) as file:
+                with _tensors_of(folder, ROWS, facts) as next_tensor:
                     for name, about in facts["rows"].items():
-                        numbers, values = (_tensor(file, size)[0] for size in about["bytes"])
+                        numbers, values = (next_tensor(size)[0].copy() for size in about["bytes"])
                         Scope().set_rows(name, numbers, values, about["height"])  # refuses rows outside the table
                         rows[name] = (numbers, values, about["height"])
-            with _whole_file(folder, RANDOM, facts) as file:
-                random = file.read().decode("ascii")
+            random = _whole_file(folder, RANDOM, facts).tobytes().decode("ascii")
             schedules = {name: (about["class"], about["state"]) for name, about in facts["schedules"].items()}
             return Checkpoint(facts["step"], facts["data"], facts["program"], schedules, tensors, rows, random)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ProgramError(f"'{folder}': the manifest does not describe a checkpoint: {shown(error)}") from None
 
 
-@contextmanager
-def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[BinaryIO]:
-    """The file, at its beginning; the block must read it to its end, after which its checksum is verified."""
+def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> np.ndarray:
+    """The bytes of the file, whose checksum is verified."""
     path, expected = os.path.join(folder, name), facts["files"][name]
+    checksum = Crc32c() if Crc32c.name in expected else hashlib.sha256()
     with naming(path), open(path, "rb", opener=open_regular) as file:
-        found = os.fstat(file.fileno())
-        if found.st_size != expected["bytes"]:
-            raise ProgramError(f"it has {found.st_size} bytes, {shown(expected['bytes'])} were written")
-        total = hashlib.sha256()
-        for chunk in iter(lambda: file.read(_CHUNK), b""):
-            total.update(chunk)
-        if total.hexdigest() != expected["sha256"]:
-            raise ProgramError("it is damaged: its SHA-256 is not the manifest's")
-        file.seek(0)
-        yield file
-        if file.tell() != found.st_size:
-            raise ProgramError(f"the manifest accounts for {file.tell()} of its {found.st_size} bytes")
+        size = os.fstat(file.fileno()).st_size
+        if size != expected["bytes"]:
+            raise ProgramError(f"it has {size} bytes, {shown(expected['bytes'])} were written")
+        data = np.empty(size, "uint8")
+        for begin in range(0, size, _CHUNK):
+            part = data.data[begin : begin + _CHUNK]
+            if file.readinto(part) != len(part):
+                raise ProgramError("it became shorter")
+            checksum.update(part)
+        if checksum.hexdigest() != expected[checksum.name]:
+            raise ProgramError("it is damaged: its checksum is not the manifest's")
+    return data
 
 
-def _tensor(file: BinaryIO, size: int) -> tuple[np.ndarray, Lod]:
-    if not 0 < size <= os.fstat(file.fileno()).st_size:
-        raise ProgramError(f"the manifest has a tensor of {size} bytes in it")
-    data = file.read(size)
-    array, lod, used = _core.read_tensor(data)
-    if used != size:
-        raise ProgramError(f"a tensor ends after {used} of {size} bytes")
-    return array, lod
+@contextmanager
+def _tensors_of(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[Callable[[int], tuple[np.ndarray, Lod]]]:
+    """The block calls this with the size of each tensor in the file, one after another, for the tensor, whose elements stay in
+    the file's bytes."""
+    data, position = _whole_file(folder, name, facts), 0
+
+    def next_tensor(size: int) -> tuple[np.ndarray, Lod]:
+        nonlocal position
+        if not 0 < size <= len(data):
+            raise ProgramError(f"the manifest has a tensor of {size} bytes in it")
+        array, lod, end = _core.read_tensor(data[: position + size], position)
+        if end != position + size:
+            raise ProgramError(f"a tensor ends after {end - position} of {size} bytes")
+        position = end
+        return array, lod
+
+    with naming(os.path.join(folder, name)):
+        yield next_tensor
+        if position != len(data):
+            raise ProgramError(f"the manifest accounts for {position} of its {len(data)} bytes")
 
 
 def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Scope) -> None:

@@ -20,9 +20,24 @@ def state_pickle(state: dict[str, np.ndarray]) -> bytes:
 def state_pieces(state: dict[str, np.ndarray]) -> list[Any]:
     """The bytes of state_pickle() in pieces, one after the other; those of arrays are where they are."""
     parts: list[Any] = [POP + b"}("]  # a dict, the items
+    size = len(MARK_OF_CHECKSUM) + 4 + len(parts[0])
     for name, array in state.items():
-        text, kind = name.encode(), array.dtype.str
-        parts += [
+        front = _front(name, array)
+        length = b"\x89\x8e" + array.nbytes.to_bytes(8, "little")
+        padding = _padding(size + len(front) + len(length))
+        item = [front + padding + length, array.reshape(-1).view("uint8"), b"tb"]
+        parts += item
+        size += sum(map(len, item))
+    parts.append(b"u.")
+    return [MARK_OF_CHECKSUM, crc32c(*parts).to_bytes(4, "little"), *parts]
+
+
+def _front(name: str, array: np.ndarray) -> bytes:
+    """An item of the dict up to the elements: its key, NumPy's function and the state of the array, which begins with version,
+    shape and element type."""
+    text, kind = name.encode(), array.dtype.str
+    return b"".join(
+        [
             b"X",
             len(text).to_bytes(4, "little"),
             text,
@@ -37,13 +52,15 @@ def state_pieces(state: dict[str, np.ndarray]) -> list[Any]:
             b"(K\x03X\x01\0\0\0",
             kind[:1].encode(),
             b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
-            b"\x89\x8e",
-            array.nbytes.to_bytes(8, "little"),
-            array.reshape(-1).view("uint8"),
-            b"tb",
         ]
-    parts.append(b"u.")
-    return [MARK_OF_CHECKSUM, crc32c(*parts).to_bytes(4, "little"), *parts]
+    )
+
+
+def _padding(size: int) -> bytes:
+    """A constant that is taken off the stack again: a multiple of 64 bytes is in front of elements that follow so many bytes and
+    this, so that a reader can leave them where they are."""
+    fill = -(size + 3) % 64
+    return b"C" + bytes([fill]) + bytes(fill) + POP
 
 
 def info_pickle(entries: Mapping[str, Mapping[str, Any]]) -> bytes:

@@ -1,6 +1,7 @@
-# Writes safetensors files, with the `safetensors` package (pip install paddle_mini[safetensors]); cpp/program reads them.
+# Writes safetensors files; cpp/program reads them.
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,38 +10,35 @@ from .._core import ProgramError
 from ..feeds import element_type
 from .checksums import crc32c
 
-# The format's metadata, which its writer puts first: CRC-32C of the file with these digits as zeros.
-_MARK, _AT, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', 8, 8
+# Codes of element types. NumPy's uint16 holds the bits of bfloat16.
+_CODES = {
+    "bool": "BOOL", "uint8": "U8", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "bfloat16": "BF16",
+    "float16": "F16", "float32": "F32", "float64": "F64", "complex64": "C64",
+}  # fmt: skip
+# The metadata, which come first: CRC-32C of the file with these digits as zeros.
+_MARK, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', b"00000000"
 
 
-def _package() -> Any:
-    try:
-        import safetensors
-    except ImportError:
-        raise ProgramError("writing safetensors files needs a package: pip install paddle_mini[safetensors]") from None
-    return safetensors
-
-
-def safetensors_bytes(state: dict[str, np.ndarray]) -> list[bytes]:
-    """The file's bytes, in pieces; the arrays are contiguous and little-endian."""
-    package = _package()
+def safetensors_pieces(state: dict[str, np.ndarray]) -> list[Any]:
+    """The file's bytes in pieces, one after the other; those of arrays are where they are. The arrays are contiguous and
+    little-endian."""
     if "__metadata__" in state:
         raise ProgramError("a safetensors file holds no array '__metadata__', a name that the format keeps for itself; rename it")
-    specs = {
-        name: package.TensorSpec(
-            dtype=element_type(array.dtype), shape=list(array.shape), data_ptr=array.ctypes.data, data_len=array.nbytes
-        )
-        for name, array in state.items()
-    }
-    try:
-        data = package.serialize(specs, {"paddle_mini.crc32c": "0" * _DIGITS})
-    except package.SafetensorError as error:
-        raise ProgramError(f"safetensors: {error}") from None
-    begin, digits, rest = _pieces(memoryview(data))
-    return [begin, b"%08x" % crc32c(begin, digits, rest), rest]
+    arrays = sorted(state.items(), key=lambda item: (-item[1].itemsize, item[0]))  # so that each is aligned
+    entries, end = {}, 0
+    for name, array in arrays:
+        begin, end = end, end + array.nbytes
+        entries[name] = {"dtype": _code(name, array), "shape": list(array.shape), "data_offsets": [begin, end]}
+    listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    rest = b'"}' + (b"," if entries else b"") + listed[1:]
+    rest += b" " * (-(len(_MARK) + len(_DIGITS) + len(rest)) % 8)
+    size = (len(_MARK) + len(_DIGITS) + len(rest)).to_bytes(8, "little")
+    elements = [array.reshape(-1).view("uint8") for _, array in arrays]
+    return [size + _MARK, b"%08x" % crc32c(size + _MARK, _DIGITS, rest, *elements), rest, *elements]
 
 
-def _pieces(data: memoryview) -> tuple[Any, Any, Any]:
-    """The bytes before the checksum, its digits, and the bytes after it."""
-    begin = _AT + len(_MARK)
-    return data[:begin], data[begin : begin + _DIGITS], data[begin + _DIGITS :]
+def _code(name: str, array: np.ndarray) -> str:
+    kind = element_type(array.dtype)
+    if kind not in _CODES:
+        raise ProgramError(f"'{name}' has elements of {kind}, which safetensors files don't have")
+    return _CODES[kind]

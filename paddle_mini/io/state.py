@@ -16,7 +16,7 @@ from ..scope import scope_or_global
 from .parameters import Path, load_parameters, make_folder, parameter_names, require_file_prefix, require_values
 from .pickle_writer import state_pieces
 from .regular_files import path_of
-from .safetensors_file import safetensors_bytes
+from .safetensors_file import safetensors_pieces
 from .values import check_names, naming, plain, set_values, zeros_of_averages
 
 
@@ -37,7 +37,7 @@ def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndar
     return _state_of(program, scope_or_global(scope), copy=True)
 
 
-def _state_of(program: Program, scope: Scope, copy: bool) -> dict[str, np.ndarray]:
+def _state_of(program: Program, scope: Scope, copy: bool | None) -> dict[str, np.ndarray]:
     names = parameter_names(program)
     with scope.reading():
         for name in names:
@@ -118,7 +118,7 @@ def _save_states(states: Mapping[str, Mapping[str, Any]]) -> None:
     files = []
     for path, state in states.items():
         arrays = _arrays_of(state)
-        files.append((path, safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pieces(arrays)))
+        files.append((path, safetensors_pieces(arrays) if path.endswith(".safetensors") else state_pieces(arrays)))
     for path in states:
         make_folder(os.path.dirname(path))
     _core.write_files(files)
@@ -141,7 +141,8 @@ def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
 
     No code in the file is run: it may hold arrays, and numbers, strings, lists and dicts as optimizers write
     them; ProgramError for all else, and for a file that is cut off or damaged. PaddlePaddle's layers write
-    arrays by structure ("0.weight"); variable_names=True: under the names of the variables (linear_0.w_0).
+    arrays by structure ("0.weight"); variable_names=True: under the names of the variables (linear_0.w_0). Large arrays of
+    a file of save_state are in one memory, that of the file, which is released with the last of them.
     Returns a dict of arrays, numbers, strings, lists and dicts by name.
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
@@ -156,7 +157,7 @@ def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
     path = path_of(path)
     if path.endswith(".pdiparams"):
         return _state_of_model(path)
-    data = _core.read_file(path)
+    data = _core.read_array(path)
     with naming(path):
         if path.endswith(".safetensors"):
             return _core.read_safetensors(data)
@@ -194,7 +195,7 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
     require_values(program, parameter_names(program), scope)
     with scope.reading():
         parts: dict[str, dict[str, np.ndarray]] = {prefix + ".pdparams": {}, prefix + ".pdopt": {}}
-        for name, array in _state_of(program, scope, copy=False).items():
+        for name, array in _state_of(program, scope, copy=None).items():
             parts[prefix + (".pdparams" if name in parameters else ".pdopt")][name] = array
         _save_states(parts)
     _core.write_model(prefix + ".pdmodel", program.to_bytes(), None)

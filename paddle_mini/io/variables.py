@@ -95,9 +95,9 @@ def load_checked_vars(
         return
     values, found = {}, 0
     for path, (name,) in files.items():
-        data = _core.read_file(path)
+        data = _core.read_array(path)
         if checksum is not None:
-            found = _core.crc32c(data, found)
+            found = _core.crc32c(data.data, found)
         with naming(path):
             array, lod, used = _core.read_tensor(data)
             if used != len(data):

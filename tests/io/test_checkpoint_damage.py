@@ -1,5 +1,6 @@
 """Checkpoints: damaged, falsified or mismatching ones are detected before anything changes."""
 
+import hashlib
 import inspect
 import shutil
 import warnings
@@ -82,10 +83,25 @@ def spelled(path, change):
     (path / "manifest.json").write_bytes(checkpoint_files._spelled(facts))
 
 
+def test_checkpoints_of_format_1_had_sha256(saved, run):
+    folder = folder_of(saved, 2)
+
+    def as_before(facts):
+        facts["format"] = 1
+        for name, about in facts["files"].items():
+            del about["crc32c"]
+            about["sha256"] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+
+    spelled(folder, as_before)
+    assert run.restore(saved).step == 2
+    spelled(folder, lambda facts: facts["files"]["random.txt"].update(sha256="0" * 64))
+    refused(run, saved, "random.txt': it is damaged", step=2)
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        lambda facts: facts.update(format=2),
+        lambda facts: facts.update(format=3),
         lambda facts: facts.pop("tensors"),
         lambda facts: facts.update(tensors=3),
         lambda facts: facts["tensors"].update(more=10**18),

@@ -1,7 +1,6 @@
 """Safetensors files: read by the package's own reader, bfloat16 as bits, damage rejected."""
 
 import json
-import sys
 
 import ml_dtypes
 import numpy as np
@@ -85,10 +84,32 @@ def test_what_is_refused(tmp_path, data, words):
     assert str(path) in str(caught.value)
 
 
-def test_without_the_package_the_error_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "safetensors", None)
-    with pytest.raises(pm.ProgramError, match=r"pip install paddle_mini\[safetensors\]"):
-        pm.io.save_state(tmp_path / "m.safetensors", {"w": np.zeros(1)})
+TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")
+
+
+def test_every_element_type_shape_and_name_for_the_packages_reader(tmp_path):
+    state = {f'"{dtype}\\\n é': np.ones((2, 3), dtype) for dtype in TYPES}
+    state |= {"empty": np.ones((0, 4), "float32"), "number": np.array(7.0), "": np.ones(5, "int8")}
+    for name, written in {"all.safetensors": state, "none.safetensors": {}}.items():
+        pm.io.save_state(tmp_path / name, written)
+        assert_same_bits(safetensors.numpy.load_file(tmp_path / name), written)
+        assert_same_bits(pm.io.load_state(tmp_path / name), written)
+        with safetensors.safe_open(tmp_path / name, "numpy") as file:
+            assert list(file.metadata()) == ["paddle_mini.crc32c"]
+
+
+def test_elements_are_aligned_for_readers_that_map_the_file(tmp_path):
+    path, state = tmp_path / "m.safetensors", {"a": np.ones(3, "int8"), "b": np.ones(1), "c": np.ones(1, "float32")}
+    pm.io.save_state(path, state)
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    assert size % 8 == 0 and all(header[name]["data_offsets"][0] % value.itemsize == 0 for name, value in state.items())
+
+
+def test_an_element_type_that_the_format_lacks_is_refused(tmp_path):
+    with pytest.raises(pm.ProgramError, match="'w' has elements of complex128, which safetensors files don't have"):
+        pm.io.save_state(tmp_path / "m.safetensors", {"w": np.zeros(1, "complex128")})
     assert not any(tmp_path.iterdir())
 
 

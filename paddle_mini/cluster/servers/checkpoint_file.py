@@ -159,7 +159,7 @@ class Written(NamedTuple):
 def write_file(path: str, facts: Mapping[str, Any], some: Iterable[Written]) -> tuple[str, int]:
     """Writes a file in pieces; returns its checksum and size. facts: with a base if some blocks have only changes."""
     directory, name = os.path.split(path)
-    with NewFile(directory, name + ".unfinished") as file:
+    with NewFile(directory, name + ".unfinished", hashlib.sha256()) as file:
 
         def record(data: bytes) -> None:
             file.write(len(data).to_bytes(8, "little"))

@@ -8,6 +8,7 @@ The .json is for people and tools: servers read the .ckpt files.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -202,7 +203,7 @@ class ServerCheckpoints:
 
     def _publish(self, published: Mapping[str, Any]) -> None:
         name = f"server-{self._who['index']}.json"
-        with NewFile(self.directory, name + ".unfinished") as file:
+        with NewFile(self.directory, name + ".unfinished", hashlib.sha256()) as file:
             file.write((json.dumps(published, indent=1) + "\n").encode("ascii"))
         os.rename(os.path.join(self.directory, name + ".unfinished"), os.path.join(self.directory, name))
 
