@@ -42,8 +42,8 @@ struct BatchNormKernel : Kernel {
 
   void run(KernelContext& context) override;
   // Defined only by the CPU kernels:
-  void carry_statistics();
-  void batch_statistics(KernelContext& context);
+  void carry_statistics(BatchChannels::Range range);
+  void batch_statistics(KernelContext& context, BatchChannels::Range range);
 };
 
 // With n elements a channel, xhat = (X - mean) * s, s = 1 / deviation (Ioffe & Szegedy 2015):
@@ -71,6 +71,8 @@ struct BatchNormGradKernel : Kernel {
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
   void run(KernelContext& context) override;
+  // Defined only by the CPU kernels:
+  void run_range(KernelContext& context, BatchChannels::Range range, bool passes);
 };
 
 // Checks that every named port that is given is [channels]. Returns their element type.

@@ -21,10 +21,15 @@ struct BatchChannels {
   int64_t each() const { return outer * inner; }  // elements of one channel
 
   // Defined only by the CPU kernels:
+  struct Range {
+    int64_t begin, end;
+  };
   template <class T, class F>
-  void sums(KernelContext& context, F f, const T* a, const T* b, const T* shift, double* totals) const;
+  void each_range(KernelContext& context, F f) const;
+  template <class T, class F>
+  void sums(KernelContext& context, Range range, F f, const T* a, const T* b, const T* shift, double* totals) const;
   template <class T, class F, class... PerChannel>
-  void each_element(KernelContext& context, F f, T* to, const T* a, const T* b, const PerChannel*... p) const;
+  void each_element(KernelContext& context, Range range, F f, T* to, const T* a, const T* b, const PerChannel*... p) const;
 };
 
 }  // namespace paddle_mini
