@@ -24,9 +24,13 @@ class OpTable {
   // Whether kernels may use the CPU's instructions for products of bfloat16; set before operators are added.
   bool multiplies_bfloat16() const { return multiplies_bfloat16_; }
   void set_multiplies_bfloat16() { multiplies_bfloat16_ = true; }
+  // How many float32 a register of the kernels holds; set where they are compiled.
+  int float_lanes() const { return float_lanes_; }
+  void set_float_lanes(int lanes) { float_lanes_ = lanes; }
 
  private:
   bool multiplies_bfloat16_ = false;
+  int float_lanes_ = 1;
   std::map<std::string, OpSchema> schemas_;
 };
 

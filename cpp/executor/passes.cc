@@ -14,6 +14,7 @@
 #include "executor/fold.h"
 #include "executor/fuse.h"
 #include "executor/identities.h"
+#include "executor/lanes.h"
 #include "executor/masters.h"
 #include "executor/transfers.h"
 #include "executor/widen.h"
@@ -29,6 +30,7 @@ const std::vector<Pass>& passes() {
       {"fold", fold, true},         // normalizations become part of the product before them
       {"attention", fuse_attention, true},  // products, softmax and masks become one operator
       {"heads", read_heads_in_place, true},  // attention without the transposes around it
+      {"lanes", keep_images_in_lanes, true},  // small images stay side by side from convolution to convolution
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices
       {"fuse", fuse, true},         // operators that run tile by tile with the one before them

@@ -17,14 +17,18 @@ std::vector<VariableUse> find_variable_uses(const Segment& segment) {
   return uses;
 }
 
-bool may_replace_operators(const Segment& segment, const Placement& placement) {
-  if (!segment.reads_only || !placement.place.is_cpu() || placement.replicated) return false;
+bool runs_on_host(const Segment& segment, const Placement& placement) {
+  if (!placement.place.is_cpu()) return false;
   for (const RunOp& op : segment.ops) {
     const AttrValue* device = op.desc().attr("op_device");
     const std::string* name = device ? std::get_if<std::string>(device) : nullptr;
     if (name && !name->empty() && *name != "cpu") return false;
   }
   return true;
+}
+
+bool may_replace_operators(const Segment& segment, const Placement& placement) {
+  return segment.reads_only && !placement.replicated && runs_on_host(segment, placement);
 }
 
 RunOp replacement_of(const RunOp& of, const OpTable& operators, OpDesc desc, Ports inputs, Ports outputs) {

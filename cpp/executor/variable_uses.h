@@ -13,6 +13,9 @@ struct VariableUse {
 
 std::vector<VariableUse> find_variable_uses(const Segment& segment);
 
+// Whether all operators run on the host.
+bool runs_on_host(const Segment& segment, const Placement& placement);
+
 // Whether passes that replace operators apply: the program writes no variable of the scope, and all operators run on the
 // host. Training programs and devices stay as they are.
 bool may_replace_operators(const Segment& segment, const Placement& placement);

@@ -29,7 +29,8 @@ struct BatchChannels {
   template <class T, class F>
   void sums(KernelContext& context, Range range, F f, const T* a, const T* b, const T* shift, double* totals) const;
   template <class T, class F, class... PerChannel>
-  void each_element(KernelContext& context, Range range, F f, T* to, const T* a, const T* b, const PerChannel*... p) const;
+  void each_element(KernelContext& context, Range range, F f, T* to, const T* a, const T* b,
+                    const PerChannel*... p) const;
 };
 
 }  // namespace paddle_mini

@@ -178,7 +178,7 @@ ProgramDesc decode_program(std::string_view file) {
   require<ProgramError>(bytes.size() <= kLargestProgram, "a program of ", bytes.size(),
                         " bytes; the largest that is read has ", kLargestProgram);
   const auto& f = format();
-  Arena arena = new_arena();
+  wire::Arena arena = new_arena();
   Message* m = parse_complete(bytes, f.program, arena.get());
   ProgramDesc program;
   program.blocks =
@@ -193,7 +193,7 @@ ProgramDesc decode_program(std::string_view file) {
 
 std::string encode_program(const ProgramDesc& program) {
   const auto& f = format();
-  Arena arena = new_arena();
+  wire::Arena arena = new_arena();
   Message* m = parse(program.unknown, f.program, arena.get());
   write_all(m, f.program_blocks, program.blocks, arena.get(),
             [&](const BlockDesc& b) { return write_block(b, arena.get()); });
@@ -213,14 +213,14 @@ std::string type_name(int32_t number) {
 
 TensorDesc decode_tensor_desc(std::string_view bytes) {
   const auto& f = format();
-  Arena arena = new_arena();
+  wire::Arena arena = new_arena();
   const Message* m = parse_complete(bytes, f.tensor, arena.get());
   return TensorDesc{read<int32_t>(m, f.tensor_dtype), read<std::vector<int64_t>>(m, f.tensor_dims)};
 }
 
 std::string encode_tensor_desc(const TensorDesc& desc) {
   const auto& f = format();
-  Arena arena = new_arena();
+  wire::Arena arena = new_arena();
   Message* m = parse({}, f.tensor, arena.get());
   write(m, f.tensor_dtype, desc.dtype, arena.get());
   write(m, f.tensor_dims, desc.dims, arena.get());

@@ -53,7 +53,7 @@ Checklists all_checklists(const upb_MessageDef* root) {
 }
 
 upb_DefPool* load_framework_desc() {
-  Arena arena = new_arena();
+  wire::Arena arena = new_arena();
   const auto* files = checked(google_protobuf_FileDescriptorSet_parse(reinterpret_cast<const char*>(kFrameworkDesc),
                                                                       kFrameworkDescSize, arena.get()));
   size_t count = 0;

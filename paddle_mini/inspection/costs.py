@@ -174,7 +174,7 @@ _PRODUCTS: dict[str, Callable[[Call], int]] = {
     "mul": _mul,
     **dict.fromkeys(("matmul", "matmul_v2", "bmm", "mv", "dot", "addmm"), _matmul),
     "attention": _attention,
-    **dict.fromkeys(("conv2d", "depthwise_conv2d", "conv3d"), _conv),
+    **dict.fromkeys(("conv2d", "conv2d_in_lanes", "depthwise_conv2d", "conv3d"), _conv),
     **dict.fromkeys(("conv2d_transpose", "conv3d_transpose", "depthwise_conv2d_transpose"), _conv_transpose),
     **dict.fromkeys(("lstm", "gru", "gru_unit"), _recurrent),
     "rnn": _rnn,

@@ -69,8 +69,8 @@ typename ImageLanes<T>::Axis ImageLanes<T>::axis_of(const WindowAxis& a, bool gr
 }
 
 template <class T>
-ImageLanes<T>::ImageLanes(KernelInit& init, const ConvolutionSizes& s, bool gradient)
-    : images_(s.images), groups_(s.groups), height_(axis_of(s.height, gradient, 1)),
+ImageLanes<T>::ImageLanes(KernelInit& init, const ConvolutionSizes& s, bool gradient, bool in_lanes)
+    : images_(s.images), groups_(s.groups), in_lanes_(in_lanes), height_(axis_of(s.height, gradient, 1)),
       width_(axis_of(s.width, gradient, kPixels<T>)), channels_(gradient ? s.out_channels : s.in_channels),
       outs_(gradient ? s.in_channels : s.out_channels), window_(s.height.window * s.width.window),
       window_width_(s.width.window), factors_(init, groups_ * outs_ * channels_ * window_), rows_(init, 0),
@@ -161,6 +161,12 @@ template <class T>
 void ImageLanes<T>::pack_band(const Part& part, const T* image, T* to) const {
   const auto [first, end] = inputs_of(part.y, part.end_y);
   const int64_t plane = height_.size * width_.size, image_step = groups_ * channels_ * plane;
+  if (in_lanes_) {
+    image += part.image * image_step + (part.group * channels_ * plane + first * width_.size) * kLanes;
+    for (int64_t c = 0; c < channels_; ++c, image += plane * kLanes, to += (end - first) * width_.length() * kLanes)
+      copy_rows(image, end - first, width_.size, width_.before, width_.after, to);
+    return;
+  }
   image += part.image * image_step + part.group * channels_ * plane + first * width_.size;
   for (int64_t c = 0; c < channels_; ++c, image += plane, to += (end - first) * width_.length() * kLanes)
     pack_rows(image, image_step, part.images, end - first, width_.size, width_.before, width_.after, to);
@@ -177,6 +183,9 @@ void ImageLanes<T>::multiply_band(StoredParts<T>& stored, const Part& part, cons
     const T* of_block = factors + (part.group * outs_ + first) * channels_ * window_;
     for (int64_t top = part.y; top < part.end_y; top += strip_) {
       const int64_t bottom = std::min(top + strip_, part.end_y), count = (bottom - top) * width_.outs;
+      T* in_place = out + part.image * image_step + ((part.group * outs_ + first) * plane + top * width_.outs) * kLanes;
+      T* begin = in_lanes_ ? in_place : results;
+      const int64_t filter_step = (in_lanes_ ? plane : count) * kLanes;
       for (int64_t y = top; y < bottom; ++y) {
         for (const Block& block : width_.blocks) {
           const bool backwards = block.order < 0;  // from the last pixel to the first
@@ -185,13 +194,16 @@ void ImageLanes<T>::multiply_band(StoredParts<T>& stored, const Part& part, cons
                                                        block.taps,   inputs + (backwards ? last * in_step : 0),
                                                        channel_step, backwards ? -in_step : in_step,
                                                        of_block,     window_};
-          const Results<T> to{results + ((y - top) * width_.outs + block.first) * kLanes +
-                                  (backwards ? last * step : 0),
-                              count * kLanes, backwards ? -step : step};
+          const Results<T> to{begin + ((y - top) * width_.outs + block.first) * kLanes + (backwards ? last * step : 0),
+                              filter_step, backwards ? -step : step};
           multiply_block(operands, filters, block.count, block.order != 0, to);
         }
       }
       for (int i = 0; i < filters; ++i) {
+        if (in_lanes_) {
+          stored.add(in_place + i * filter_step, count * kLanes);
+          continue;
+        }
         T* to = out + part.image * image_step + (part.group * outs_ + first + i) * plane + top * width_.outs;
         unpack_run(results + i * count * kLanes, count, image_step, part.images, to);
         for (int64_t n = 0; n < part.images; ++n) stored.add(to + n * image_step, count);

@@ -18,7 +18,8 @@ template <class T>
 class ImageLanes {
  public:
   // gradient: of the images, from that of the outputs.
-  ImageLanes(KernelInit& init, const ConvolutionSizes& sizes, bool gradient);
+  // in_lanes: images and outputs are in memory as rows are here, [images / lanes, channels, rows, columns, lanes].
+  ImageLanes(KernelInit& init, const ConvolutionSizes& sizes, bool gradient, bool in_lanes = false);
 
   static bool fits(const ConvolutionSizes& sizes);  // whether images fill most lanes
   // Bytes of the inputs of one row of results, which are read for every few filters.
@@ -69,6 +70,7 @@ class ImageLanes {
                      T* out) const;
 
   int64_t images_, groups_;
+  bool in_lanes_;
   Axis height_, width_;
   int64_t channels_, outs_;  // in a group: inputs, and results
   int64_t out_step_, channel_step_;  // filter strides between them

@@ -92,8 +92,8 @@ bool ImageLanesGradient<T>::fits(const ConvolutionSizes& s) {
 }
 
 template <class T>
-ImageLanesGradient<T>::ImageLanesGradient(KernelInit& init, const ConvolutionSizes& sizes)
-    : s_(sizes), images_(init, 0), gradients_(init, 0), sums_(init, 0) {
+ImageLanesGradient<T>::ImageLanesGradient(KernelInit& init, const ConvolutionSizes& sizes, bool in_lanes)
+    : s_(sizes), in_lanes_(in_lanes), images_(init, 0), gradients_(init, 0), sums_(init, 0) {
   const WindowAxis &h = s_.height, &w = s_.width;
   const int64_t last = (w.out - 1) * w.stride - w.before + (w.window - 1) * w.dilation;
   row_length_ = w.before + w.size + std::max<int64_t>(last - w.size + 1, 0);
@@ -116,7 +116,7 @@ ImageLanesGradient<T>::ImageLanesGradient(KernelInit& init, const ConvolutionSiz
   }
   const bool several = first_chunk_.groups < lane_groups() || band < h.out;
   images_.variable().tensor.shape[0] = first_chunk_.groups * elements(band, true);
-  gradients_.variable().tensor.shape[0] = first_chunk_.groups * elements(band, false);
+  gradients_.variable().tensor.shape[0] = in_lanes_ ? 0 : first_chunk_.groups * elements(band, false);
   sums_.variable().tensor.shape[0] = several ? s_.groups * s_.out_channels * s_.taps() * kLanes : 0;
 }
 
@@ -125,7 +125,8 @@ template <class T>
 void ImageLanesGradient<T>::pack_chunk(KernelContext& context, const Chunk& chunk, const T* image,
                                        const T* out_gradient) {
   const WindowAxis &h = s_.height, &w = s_.width;
-  const int64_t ins = s_.groups * s_.in_channels, outs = s_.groups * s_.out_channels, rows = chunk.end_y - chunk.y;
+  const int64_t ins = s_.groups * s_.in_channels, rows = chunk.end_y - chunk.y;
+  const int64_t outs = in_lanes_ ? 0 : s_.groups * s_.out_channels;
   const int64_t in_size = rows_ * row_length_ * kLanes, out_size = first_chunk_.end_y * w.out * kLanes;
   const int64_t top = h.first(chunk.y), bottom = h.first(chunk.end_y - 1) + (h.window - 1) * h.dilation + 1;
   const int64_t first = std::clamp<int64_t>(top, 0, h.size), end = std::clamp<int64_t>(bottom, first, h.size);
@@ -139,12 +140,14 @@ void ImageLanesGradient<T>::pack_chunk(KernelContext& context, const Chunk& chun
         const int64_t above = std::min(first, bottom) - top;
         image_lanes::clear(to, above * row_length_ * kLanes);
         to += above * row_length_ * kLanes;
-        image_lanes::pack_rows(image + n * s_.image_size() + c * s_.plane() + first * w.size, s_.image_size(), images,
-                               end - first, w.size, w.before, row_length_ - w.before - w.size, to);
+        const int64_t after = row_length_ - w.before - w.size, at = c * s_.plane() + first * w.size;
+        const T* from = image + n * s_.image_size();
+        if (in_lanes_) image_lanes::copy_rows(from + at * kLanes, end - first, w.size, w.before, after, to);
+        else image_lanes::pack_rows(from + at, s_.image_size(), images, end - first, w.size, w.before, after, to);
         image_lanes::clear(to + (end - first) * row_length_ * kLanes, (bottom - end) * row_length_ * kLanes);
       } else {
-        image_lanes::pack_run(out_gradient + n * s_.out_size() + (c - ins) * s_.pixels() + chunk.y * w.out,
-                              s_.out_size(), images, rows * w.out,
+        const int64_t at = (c - ins) * s_.pixels() + chunk.y * w.out;
+        image_lanes::pack_run(out_gradient + n * s_.out_size() + at, s_.out_size(), images, rows * w.out,
                               gradients_.data() + (group * outs + c - ins) * out_size);
       }
     }
@@ -155,7 +158,7 @@ void ImageLanesGradient<T>::pack_chunk(KernelContext& context, const Chunk& chun
 template <class T>
 template <int width>
 void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last,
-                                      T* filter_gradient) {
+                                      const T* out_gradient, T* filter_gradient) {
   const int64_t outs = s_.out_channels, rows = s_.taps() / width, columns = s_.width.out;
   const int64_t out_blocks = (outs + kFilters<T, width> - 1) / kFilters<T, width>;
   const int64_t row_blocks = (rows + kRows<T, width> - 1) / kRows<T, width>;
@@ -171,7 +174,7 @@ void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk
           with_constant<kFilters<T, width>>(out_count, [&](auto out_constant) {
             with_constant<kRows<T, width>>(row_count, [&](auto row_constant) {
               add_block<decltype(out_constant)::value, decltype(row_constant)::value, width>(
-                  chunk, {group, out, row}, is_first, is_last, filter_gradient);
+                  chunk, {group, out, row}, is_first, is_last, out_gradient, filter_gradient);
             });
           });
         }
@@ -181,11 +184,13 @@ void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk
 template <class T>
 template <int filters, int rows, int width>
 void ImageLanesGradient<T>::add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last,
-                                      T* filter_gradient) {
+                                      const T* out_gradient, T* filter_gradient) {
   constexpr int count = rows * width;
   const int64_t outs = s_.out_channels, columns = s_.width.out;
   const int64_t in_size = s_.in_channels * rows_ * row_length_ * kLanes,
-                out_size = first_chunk_.end_y * columns * kLanes;
+                out_size = (in_lanes_ ? s_.pixels() : first_chunk_.end_y * columns) * kLanes;
+  const T* gradients =
+      in_lanes_ ? out_gradient + (chunk.group * s_.out_size() + chunk.y * columns) * kLanes : gradients_.data();
   const Pixels pixels{chunk.groups, chunk.end_y - chunk.y, columns};
   const Steps image{s_.groups * in_size, s_.height.stride * row_length_ * kLanes, s_.width.stride * kLanes},
       gradient{s_.groups * outs * out_size, columns * kLanes, kLanes};
@@ -199,7 +204,7 @@ void ImageLanesGradient<T>::add_block(const Chunk& chunk, const Block& block, bo
       sums[f][t] = is_first ? Vec<T>(T(0)) : Vec<T>::load(kept + (f * s_.taps() + t) * kLanes);
   }
   add_products<filters, rows, width>(pixels, images_.data() + block.group * in_size, image, offsets_.data() + block.row,
-                                     gradients_.data() + first * out_size, gradient, out_size, sums);
+                                     gradients + first * out_size, gradient, out_size, sums);
   T* to = filter_gradient + at;
 #pragma GCC unroll 5
   for (int f = 0; f < filters; ++f) {
@@ -222,9 +227,10 @@ void ImageLanesGradient<T>::run(KernelContext& context, const T* image, const T*
       pack_chunk(context, chunk, image, out_gradient);
       const bool is_last = group + chunk.groups == lane_groups() && chunk.end_y == height;
       const bool is_first = group == 0 && y == 0;
-      if (width_ == 1) add_chunk<1>(context, chunk, is_first, is_last, filter_gradient);
-      else if (width_ == 3) add_chunk<3>(context, chunk, is_first, is_last, filter_gradient);
-      else if constexpr (kMostTaps<T> >= 5) add_chunk<5>(context, chunk, is_first, is_last, filter_gradient);
+      if (width_ == 1) add_chunk<1>(context, chunk, is_first, is_last, out_gradient, filter_gradient);
+      else if (width_ == 3) add_chunk<3>(context, chunk, is_first, is_last, out_gradient, filter_gradient);
+      else if constexpr (kMostTaps<T> >= 5)
+        add_chunk<5>(context, chunk, is_first, is_last, out_gradient, filter_gradient);
     }
   }
 }

@@ -16,7 +16,7 @@ namespace paddle_mini {
 template <class T>
 class ImageLanesGradient {
  public:
-  ImageLanesGradient(KernelInit& init, const ConvolutionSizes& sizes);
+  ImageLanesGradient(KernelInit& init, const ConvolutionSizes& sizes, bool in_lanes = false);
 
   // Whether images fill most lanes, and the sums that are kept between chunks are not too many.
   static bool fits(const ConvolutionSizes& sizes);
@@ -35,11 +35,14 @@ class ImageLanesGradient {
     int64_t group, out, row;
   };
   template <int width>
-  void add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last, T* filter_gradient);
+  void add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last, const T* out_gradient,
+                 T* filter_gradient);
   template <int filters, int rows, int width>
-  void add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last, T* filter_gradient);
+  void add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last, const T* out_gradient,
+                 T* filter_gradient);
 
   ConvolutionSizes s_;
+  bool in_lanes_;
   Chunk first_chunk_{};  // no other one is larger
   int64_t width_ = 1;  // neighbouring taps whose sums are computed together
   std::vector<int64_t> offsets_;  // for the rows of so many taps of all channels

@@ -72,5 +72,18 @@ void pack_rows(const T* from, int64_t image_step, int64_t images, int64_t rows, 
   }
 }
 
+// The same where images are in lanes already: rows of `width` elements in lanes.
+template <class T>
+void copy_rows(const T* from, int64_t rows, int64_t width, int64_t before, int64_t after, T* to) {
+  constexpr int64_t lanes = Vec<T>::size;
+  for (int64_t row = 0; row < rows; ++row, from += width * lanes) {
+    clear(to, before * lanes);
+    std::copy_n(from, width * lanes, to + before * lanes);
+    to += (before + width) * lanes;
+    clear(to, after * lanes);
+    to += after * lanes;
+  }
+}
+
 }  // namespace image_lanes
 }  // namespace paddle_mini
