@@ -286,7 +286,5 @@ def test_an_error_names_the_line_of_the_normalization():
 
 def test_unknown_passes_are_refused(monkeypatch):
     monkeypatch.setenv("PM_PASSES", "fold,fues")
-    with pytest.raises(
-        pm.ProgramError, match="PM_PASSES=fold,fues: 'fues' is not an optional pass; .*heads, lanes, fuse"
-    ):
+    with pytest.raises(pm.ProgramError, match="PM_PASSES=fold,fues: 'fues' is not an optional pass; .*heads, lanes, fuse"):
         pm.Executor()
