@@ -25,8 +25,8 @@ def state_pieces(state: dict[str, np.ndarray]) -> list[Any]:
     operations = sum(_OF_ARRAY + array.ndim for array in state.values())
     if operations + 8 > _MOST_OPERATIONS:  # 8 are around the arrays
         raise ProgramError(
-            f"the state has {len(state)} arrays, too many for a pickled file, which holds about 100000; save it in several files, "
-            "or as .safetensors"
+            f"the state has {len(state)} arrays, too many for a pickled file, which holds about 100000; save it in several "
+            "files, or as .safetensors"
         )
     parts: list[Any] = [POP + b"}("]  # a dict, the items
     size = len(MARK_OF_CHECKSUM) + 4 + len(parts[0])

@@ -17,7 +17,7 @@ _CODES = {
 }  # fmt: skip
 # The metadata, which come first: CRC-32C of the file with these digits as zeros.
 _MARK, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', b"00000000"
-_LARGEST_HEADER = 100_000_000  # of the format
+_LARGEST_HEADER = 100_000_000  # readers take no larger one
 
 
 def safetensors_pieces(state: dict[str, np.ndarray]) -> list[Any]:
@@ -36,8 +36,8 @@ def safetensors_pieces(state: dict[str, np.ndarray]) -> list[Any]:
     header = len(_MARK) + len(_DIGITS) + len(rest)
     if header > _LARGEST_HEADER:
         raise ProgramError(
-            f"the names and shapes of {len(state)} arrays take {header} bytes, a safetensors file has room for {_LARGEST_HEADER}; "
-            "save the state in several files"
+            f"the names and shapes of {len(state)} arrays have {header} bytes, a safetensors file has room for "
+            f"{_LARGEST_HEADER}; save the state in several files"
         )
     size = header.to_bytes(8, "little")
     elements = [array.reshape(-1).view("uint8") for _, array in arrays]

@@ -19,7 +19,7 @@ from .regular_files import path_of
 from .safetensors_file import safetensors_pieces
 from .values import check_names, naming, plain, set_values, zeros_of_averages
 
-MOST_DIMENSIONS = 32  # of an array in a file: kMostDims in cpp/program/state_array.h
+MOST_DIMENSIONS = 32  # as kMostDims in cpp/program/state_array.h
 
 
 def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndarray]:
