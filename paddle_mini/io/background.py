@@ -15,7 +15,9 @@ class BackgroundCall:
     def __init__(self, function: Callable[[], object]):
         self._errors: list[BaseException] = []
         self._texts: list[str] = []
-        errors, texts = self._errors, self._texts
+        # Not the thread's join(): once an interrupt has ended that, Python takes the thread for ended.
+        self._ended = threading.Event()
+        errors, texts, ended = self._errors, self._texts, self._ended
 
         def call() -> None:
             try:
@@ -23,15 +25,16 @@ class BackgroundCall:
             except BaseException as error:
                 errors.append(error)
                 texts.append("".join(traceback.format_exception_only(error)).strip())
+            finally:
+                ended.set()
 
-        self._thread = threading.Thread(target=call, name="paddle_mini background")
-        self._thread.start()
+        threading.Thread(target=call, name="paddle_mini background").start()
         # It must not refer to the error, whose traceback may refer to this object.
         weakref.finalize(self, _warn_of, texts)
 
     def wait(self) -> None:
         """Returns when the function has returned, and raises its error, once."""
-        self._thread.join()
+        self._ended.wait()
         self._texts.clear()
         if self._errors:
             raise self._errors.pop()

@@ -129,9 +129,9 @@ class CheckpointManager:
 
     def wait(self) -> None:
         """Returns when no save is in progress, and raises the error of the last one. Without background it has no effect."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            pending.wait()
+        if self._pending is not None:
+            self._pending.wait()  # when that is interrupted, the next call waits for the same save
+            self._pending = None
 
     def restore(self, program: Program, exe: Executor, scope: Scope | None = None, step: int | None = None) -> Restored:
         """Restores the newest checkpoint, or the newest of a step, instead of running the startup program.

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from .._core import ProgramError
 from .checksums import crc32c
 
 # In front of a state: cpp/program/pickle.h.
 MARK_OF_CHECKSUM, POP = b"\x80\x04C\x0epm-crc32c:", b"0"
+# The operations of an array without dimensions, each of which adds one; cpp/program/pickle.cc reads at most so many of a file.
+_OF_ARRAY, _MOST_OPERATIONS = 36, 4_000_000
 
 
 def state_pickle(state: dict[str, np.ndarray]) -> bytes:
@@ -19,6 +22,12 @@ def state_pickle(state: dict[str, np.ndarray]) -> bytes:
 
 def state_pieces(state: dict[str, np.ndarray]) -> list[Any]:
     """The bytes of state_pickle() in pieces, one after the other; those of arrays are where they are."""
+    operations = sum(_OF_ARRAY + array.ndim for array in state.values())
+    if operations + 8 > _MOST_OPERATIONS:  # 8 are around the arrays
+        raise ProgramError(
+            f"the state has {len(state)} arrays, too many for a pickled file, which holds about 100000; save it in several "
+            "files, or as .safetensors"
+        )
     parts: list[Any] = [POP + b"}("]  # a dict, the items
     size = len(MARK_OF_CHECKSUM) + 4 + len(parts[0])
     for name, array in state.items():

@@ -17,6 +17,7 @@ _CODES = {
 }  # fmt: skip
 # The metadata, which come first: CRC-32C of the file with these digits as zeros.
 _MARK, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', b"00000000"
+_LARGEST_HEADER = 100_000_000  # readers take no larger one
 
 
 def safetensors_pieces(state: dict[str, np.ndarray]) -> list[Any]:
@@ -32,7 +33,13 @@ def safetensors_pieces(state: dict[str, np.ndarray]) -> list[Any]:
     listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
     rest = b'"}' + (b"," if entries else b"") + listed[1:]
     rest += b" " * (-(len(_MARK) + len(_DIGITS) + len(rest)) % 8)
-    size = (len(_MARK) + len(_DIGITS) + len(rest)).to_bytes(8, "little")
+    header = len(_MARK) + len(_DIGITS) + len(rest)
+    if header > _LARGEST_HEADER:
+        raise ProgramError(
+            f"the names and shapes of {len(state)} arrays have {header} bytes, a safetensors file has room for "
+            f"{_LARGEST_HEADER}; save the state in several files"
+        )
+    size = header.to_bytes(8, "little")
     elements = [array.reshape(-1).view("uint8") for _, array in arrays]
     return [size + _MARK, b"%08x" % crc32c(size + _MARK, _DIGITS, rest, *elements), rest, *elements]
 

@@ -19,6 +19,8 @@ from .regular_files import path_of
 from .safetensors_file import safetensors_pieces
 from .values import check_names, naming, plain, set_values, zeros_of_averages
 
+MOST_DIMENSIONS = 32  # as kMostDims in cpp/program/state_array.h
+
 
 def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndarray]:
     """A copy of each persistable variable of the program, by name; bfloat16 as its bits in uint16.
@@ -132,6 +134,10 @@ def _arrays_of(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
         array = as_array(value, f"a state holds arrays by name; {shown(name)}")
         if not _is_text(name) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
             raise ProgramError(f"a state holds arrays by name; {shown(name)} is {type(value).__name__} of {array.dtype}")
+        if array.ndim > MOST_DIMENSIONS:
+            raise ProgramError(
+                f"{shown(name)} has {array.ndim} dimensions, an array in a file has at most {MOST_DIMENSIONS}; reshape it"
+            )
         arrays[name] = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
     return arrays
 

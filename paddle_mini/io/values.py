@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._core import Error, ProgramError, Scope, ShapeError, printable
+from .._core import Error, ProgramError, Scope, ShapeError, printable, set_in_parts
 from ..feeds import element_type
 from ..program import Program
 
@@ -42,15 +42,18 @@ def zeros_of_averages(program: Program, state: Container[str]) -> dict[str, np.n
 
 def set_values(scope: Scope, program: Program, values: Mapping[str, tuple[np.ndarray, Lod | None]]) -> None:
     """Gives each variable its array and sequence offsets, when all of them fit; else ShapeError or ProgramError,
-    ScopeInUse while a run is at work there, and the scope is as it was."""
+    ScopeInUse while a run is at work there, and the scope is as it was. No interrupt comes between values without offsets."""
     for name, (array, lod) in values.items():
         _check(program, name, array)
         # A scope validates the number of dimensions, and offsets, which end at the rows; only these are copied.
         rows = array.shape[:1] if lod else (0,) * min(array.ndim, 1)
         Scope().set(name, np.zeros((*rows, *(0 for _ in array.shape[1:])), "uint8"), lod)
     with scope.editing(list(values)):
+        without_offsets = [(name, array.shape, [np.ascontiguousarray(array)]) for name, (array, lod) in values.items() if not lod]
+        set_in_parts(scope, without_offsets)
         for name, (array, lod) in values.items():
-            scope.set(name, array, lod)
+            if lod:
+                scope.set(name, array, lod)
 
 
 def shape_fits(shape: Sequence[int], declared: Sequence[int]) -> bool:

@@ -1,6 +1,7 @@
 """CheckpointManager(background=True): the bits of the step at which save() was called, errors, and the end of the process."""
 
 import gc
+import signal
 import subprocess
 import sys
 import threading
@@ -107,12 +108,31 @@ def test_the_next_call_raises_the_error(tmp_path, monkeypatch, call):
     assert manager.steps() == [3]
 
 
+def test_after_an_interrupted_wait_the_next_call_waits_for_the_same_save(tmp_path, gate):
+    one, manager = model(), pm.io.CheckpointManager(tmp_path, background=True)
+    first = manager.save(1, one.main, one.exe, one.scope)
+
+    def interrupt(*_):
+        gate.set()
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            manager.wait()
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    second = manager.save(2, one.main, one.exe, one.scope)
+    assert manager.steps() == [1, 2] and first != second
+
+
 def test_an_error_that_no_call_raised_is_a_warning(tmp_path, monkeypatch):
     one = model()
     monkeypatch.setattr(checkpoint_folder, "write_checkpoint", failing)
     manager = pm.io.CheckpointManager(tmp_path, background=True)
     manager.save(1, one.main, one.exe, one.scope)
-    manager._pending._thread.join()
+    manager._pending._ended.wait()
     with pytest.warns(UserWarning, match="No space left on device"):
         del manager
         gc.collect()  # the error's traceback refers to the manager

@@ -211,6 +211,15 @@ def test_a_file_of_very_many_steps_is_refused():
         read_pickle(b"\x80\x04}" + b"q\0" * MOST_STEPS)
 
 
+def test_a_state_of_more_arrays_than_a_reader_takes_is_not_written(tmp_path):
+    scalar = np.float32(1).reshape(())
+    most = {f"w{i}": scalar for i in range((MOST_STEPS - 8) // 36)}
+    assert len(read_state(state_pickle(most), False)) == len(most)
+    with pytest.raises(pm.ProgramError, match=f"the state has {len(most) + 1} arrays, too many for a pickled file"):
+        pm.io.save_state(tmp_path / "many.pdparams", {**most, "one more": scalar})
+    assert not any(tmp_path.iterdir())
+
+
 def test_every_truncation_is_refused():
     for data in (pickle.dumps(ARRAYS, 4), pickle.dumps(ARRAYS, 2), state_pickle(ARRAYS)):
         for size in range(len(data)):

@@ -117,3 +117,12 @@ def test_the_formats_own_name_is_refused(tmp_path):
     with pytest.raises(pm.ProgramError, match="holds no array '__metadata__'"):
         pm.io.save_state(tmp_path / "n.safetensors", {"w": np.ones(3), "__metadata__": np.ones(3)})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_header_that_no_reader_takes_is_not_written(tmp_path):
+    largest = 100_000_000
+    pm.io.save_state(tmp_path / "most.safetensors", {"n" * (largest - 200): np.ones(3)})
+    assert [value.tolist() for value in pm.io.load_state(tmp_path / "most.safetensors").values()] == [[1, 1, 1]]
+    with pytest.raises(pm.ProgramError, match="the names and shapes of 1 arrays have .* bytes, a safetensors file has room for"):
+        pm.io.save_state(tmp_path / "more.safetensors", {"n" * largest: np.ones(3)})
+    assert [item.name for item in tmp_path.iterdir()] == ["most.safetensors"]

@@ -245,6 +245,8 @@ def test_what_is_not_saved_leaves_the_old_file(tmp_path, suffix, state):
     before = path.read_bytes()
     with pytest.raises(pm.ProgramError, match="a state holds arrays by name"):
         pm.io.save_state(path, {"good": np.zeros(2), **state})
+    with pytest.raises(pm.ProgramError, match="'w' has 33 dimensions, an array in a file has at most 32"):
+        pm.io.save_state(path, {"w": np.zeros((1,) * 33)})
     assert path.read_bytes() == before
 
 

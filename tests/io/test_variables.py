@@ -1,12 +1,14 @@
 """Folders of variables and models as written by PaddlePaddle 1.x: one stream per file, or all in one file."""
 
 import pathlib
+import sys
 
 import numpy as np
 import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
+from paddle_mini.io import values
 from small_model import SmallModel, assert_same_bits, batch
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden/cases/saved_save_vars"
@@ -199,3 +201,40 @@ def test_a_model_without_parameters_in_a_folder(tmp_path):
         program, _, fetches = pm.io.load_inference_model(tmp_path / "m", **names)
         np.testing.assert_array_equal(pm.Executor().run(program, {"x": np.ones((1, 2), "float32")}, fetches)[0], [[2, 2]])
     assert [path.name for path in (tmp_path / "m").iterdir()] == ["__model__"]
+
+
+def interrupted(call, function, at):
+    """Whether this line, counted as they are run, of the function was reached, and KeyboardInterrupt raised there."""
+    seen = 0
+
+    def at_line(frame, event, _):
+        nonlocal seen
+        seen += event == "line"
+        if seen == at:
+            raise KeyboardInterrupt
+        return at_line
+
+    sys.settrace(lambda frame, *_: at_line if frame.f_code is function.__code__ else None)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def test_an_interrupt_leaves_all_values_or_none():
+    model = SmallModel(pm.optimizer.Adam(0.05).minimize)
+    before = model.everything()
+    model.step()
+    trained, names = model.everything(), sorted(before)
+    at = 1
+    while interrupted(lambda: pm.io.set_state(model.main, before, model.scope), values.set_values, at):
+        found = model.everything()
+        states = [trained, before]
+        assert any(all(np.array_equal(found[name], state[name]) for name in names) for state in states), at
+        pm.io.set_state(model.main, trained, model.scope)
+        at += 1
+    assert at > 3 * len(names)
+    assert_same_bits(model.everything(), before)
