@@ -128,8 +128,8 @@ class Executor:
         tensor array as a list: type checkers take both for arrays); one alone stands for a list of one.
         return_numpy: False: sequences are LoDTensors. scope: where persistable variables live; None: the global scope.
         Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
-        ProgramError when the program or a name is wrong; persistables then are as before the
-        operator that refused.
+        ProgramError when the program or a name is wrong; persistables then are as before the run. What it drew from the
+        random generator is not drawn again: to repeat the run with the same bits, restore the random_state() from before it.
         """
         if program is None:
             program = default_main_program()

@@ -66,9 +66,12 @@ class Formula:
         return self.make("not_equal", {"X": x, "Y": self.apply("fill_any_like", x, value=float(number))})
 
     def as_number(self, truth: Variable, like: Variable) -> Variable:
-        number = self.make("cast", {"X": truth}, {"in_dtype": truth.dtype, "out_dtype": like.dtype})
-        number.stop_gradient = True
-        return number
+        return self.constant(self.make("cast", {"X": truth}, {"in_dtype": truth.dtype, "out_dtype": like.dtype}))
+
+    def constant(self, x: Variable) -> Variable:
+        """x, a result of the formula, without a gradient: the operator has none for what it is computed from."""
+        x.stop_gradient = True
+        return x
 
 
 def _between(x: Variable, y: Variable, axis: int) -> int:

@@ -134,8 +134,9 @@ def _channel_norm(f: Formula, axes: list[int], channel: int, running: Variable |
     if running is None:
         xhat, x_gradient = _normalized(f, x, scaled, axes)
     else:
-        factor = f.apply("rsqrt", running + f.attr("epsilon"))
-        moved = f.make("elementwise_sub", {"X": x, "Y": f["MeanOut"]}, {"axis": channel})
+        factor = f.constant(f.apply("rsqrt", running + f.attr("epsilon")))
+        mean = f.constant(f.apply("assign", f["MeanOut"]))
+        moved = f.make("elementwise_sub", {"X": x, "Y": mean}, {"axis": channel})
         xhat, x_gradient = f.times(moved, factor, channel), f.times(scaled, factor, channel)
     results = {"X@GRAD": x_gradient}
     for port, terms in (("Scale", g * xhat), ("Bias", g)):

@@ -129,3 +129,21 @@ def test_gradients_go_on_in_a_copy(copied):
         value = np.array([0.3, -0.2, 0.9])
         found = run(first, second, again, x=value)
     np.testing.assert_allclose(found, [4 * value**3, 12 * value**2, 60 * value**2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_running_statistics_have_no_second_gradient_as_they_have_no_first(layout):
+    """One that went through the first gradient alone would be a part of the derivative."""
+    x = pm.layers.data("x", [3, 2, 2], "float64")
+    names = {"moving_mean_name": "mean", "moving_variance_name": "variance"}
+    out = pm.layers.reduce_sum(pm.layers.square(pm.layers.batch_norm(x, data_layout=layout, use_global_stats=True, **names)))
+    first = pm.gradients(out, [x, "batch_norm_0.w_0", "mean", "variance"])
+    assert first[2:] == [None, None]
+    sums = [pm.layers.reduce_sum(one * one) for one in first[:2]]
+    to_x, *to_statistics = pm.gradients(sums, [x, "mean", "variance"])
+    assert to_statistics == [None, None]
+    start()
+    value, power = RANDOM.normal(size=(3, 2, 2)), 1 / (1 + np.float32(1e-5).astype(float))  # out = power * sum of squares
+    to_scale = 2 * power * (value**2).sum(axis=(0, 2) if layout == "NCHW" else (0, 1))
+    expected = 8 * power**2 * value + 8 * power * value * (to_scale[:, None] if layout == "NCHW" else to_scale)
+    np.testing.assert_allclose(run(to_x, x=value)[0], expected, rtol=1e-12)

@@ -75,7 +75,7 @@ class GRUCell(RNNCell):
         self.hidden_size, self.dtype = hidden_size, dtype
         self.param_attr, self.bias_attr = param_attr, bias_attr
         self.name = layer_name("gru_cell", name)
-        self._made: list[Variable] = []
+        self._made: list[Any] = []  # weights, and biases or None
 
     @property
     def state_shape(self) -> int:
@@ -83,18 +83,17 @@ class GRUCell(RNNCell):
 
     def call(self, inputs: Variable, states: Variable) -> tuple[Variable, Variable]:
         gates, gates_bias, candidate, candidate_bias = self._parameters(inputs)
-        both = ops.sigmoid(ops.elementwise_add(matmul(concat([inputs, states], 1), gates), gates_bias))
+        both = ops.sigmoid(_affine(concat([inputs, states], 1), gates, gates_bias))
         reset, update = split(both, 2, 1)
-        fresh = matmul(concat([inputs, ops.elementwise_mul(reset, states)], 1), candidate)
-        fresh = ops.tanh(ops.elementwise_add(fresh, candidate_bias))
+        fresh = ops.tanh(_affine(concat([inputs, ops.elementwise_mul(reset, states)], 1), candidate, candidate_bias))
         hidden = update * states + (1.0 - update) * fresh
         return hidden, hidden
 
-    def _parameters(self, inputs: Variable) -> list[Variable]:
+    def _parameters(self, inputs: Variable) -> list[Any]:
         if not self._made:
             width = known_dim(inputs, 1, "GRUCell") + self.hidden_size
             for size in (2 * self.hidden_size, self.hidden_size):
-                self._made += _weight_and_bias(self, width, size, 0.0)
+                self._made += _weight_and_bias(self, width, size)
         return self._made
 
 
@@ -123,7 +122,7 @@ class LSTMCell(RNNCell):
         self.hidden_size, self.dtype, self.forget_bias = hidden_size, dtype, forget_bias
         self.param_attr, self.bias_attr = param_attr, bias_attr
         self.name = layer_name("lstm_cell", name)
-        self._made: list[Variable] = []
+        self._made: list[Any] = []  # weights, and biases or None
 
     @property
     def state_shape(self) -> list[int]:
@@ -133,18 +132,24 @@ class LSTMCell(RNNCell):
         hidden, cell = states
         if not self._made:
             width = known_dim(inputs, 1, "LSTMCell") + self.hidden_size
-            self._made = _weight_and_bias(self, width, 4 * self.hidden_size, 0.0)
+            self._made = _weight_and_bias(self, width, 4 * self.hidden_size)
         weight, bias = self._made
-        enter, new, forget, leave = split(ops.elementwise_add(matmul(concat([inputs, hidden], 1), weight), bias), 4, 1)
+        enter, new, forget, leave = split(_affine(concat([inputs, hidden], 1), weight, bias), 4, 1)
         cell = cell * ops.sigmoid(forget + self.forget_bias) + ops.sigmoid(enter) * ops.tanh(new)
         hidden = ops.tanh(cell) * ops.sigmoid(leave)
         return hidden, [hidden, cell]
 
 
-def _weight_and_bias(cell: Any, width: int, size: int, value: float) -> list[Variable]:
+def _weight_and_bias(cell: Any, width: int, size: int) -> list[Any]:
     weight = create_parameter([width, size], cell.dtype, _own(cell.param_attr), cell.name)
-    bias = create_parameter([size], cell.dtype, _own(cell.bias_attr), cell.name, Constant(value), bias=True)
-    return [weight, bias]
+    if cell.bias_attr is False:
+        return [weight, None]
+    return [weight, create_parameter([size], cell.dtype, _own(cell.bias_attr), cell.name, Constant(0.0), bias=True)]
+
+
+def _affine(x: Variable, weight: Variable, bias: Variable | None) -> Variable:
+    product = matmul(x, weight)
+    return product if bias is None else ops.elementwise_add(product, bias)
 
 
 def _own(attr: Any) -> Any:

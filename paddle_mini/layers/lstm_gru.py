@@ -40,6 +40,7 @@ def dynamic_lstm(
     Xavier, the bias [1, 4 · width], or [1, 7 · width] with peepholes, with zeros.
     Hochreiter and Schmidhuber 1997; Gers and Schmidhuber, "Recurrent nets that time and count", 2000.
     gate_activation, cell_activation, candidate_activation: those of gates, output and candidate.
+    bias_attr: a ParamAttr, name or initializer for the bias, which can't be left out.
     Example:
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
         >>> hidden, cell = pm.layers.dynamic_lstm(pm.layers.fc(words, 4 * 16), size=4 * 16)
@@ -91,6 +92,7 @@ def dynamic_gru(
     Returns [T, size]. The weight [size, 3 · size] begins with Xavier, the bias [1, 3 · size] with zeros.
     Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014.
     gate_activation, candidate_activation: "sigmoid", "tanh", "relu" or "identity".
+    bias_attr: a ParamAttr, name or initializer for the bias, which can't be left out.
     Example:
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
         >>> pm.layers.dynamic_gru(pm.layers.fc(words, 3 * 16), size=16).shape
@@ -291,7 +293,7 @@ def _weight_and_bias(
     layer: str, input: Variable, shape: list[int], bias_size: int, param_attr: Any, bias_attr: Any, prefix: str
 ) -> tuple[Variable, Variable]:
     if bias_attr is False:
-        refuse(ProgramError, f"{layer}: bias_attr cannot be False")
+        refuse(ProgramError, f"{layer}: bias_attr cannot be False; ParamAttr(trainable=False) makes a bias that stays 0")
     return (
         create_parameter(shape, input.dtype, param_attr, prefix),
         create_parameter([1, bias_size], input.dtype, bias_attr, prefix, bias=True),

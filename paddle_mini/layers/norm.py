@@ -31,7 +31,7 @@ def batch_norm(
     Program.clone(for_test=True)) and with use_global_stats they are the moving ones.
     input: [N, C, ...] float, or [N, ..., C] with data_layout="NHWC"; C must be known.
     Returns the shape of input. scale [C] begins with ones, bias [C] with zeros, the moving mean with
-    zeros and the moving variance with ones.
+    zeros and the moving variance with ones. param_attr=False, bias_attr=False: scale stays 1, bias stays 0.
     Ioffe and Szegedy, "Batch Normalization", ICML 2015.
     moving_mean_name, moving_variance_name: names of the moving statistics, to share them; None: new ones.
     Example:
@@ -43,8 +43,10 @@ def batch_norm(
     channels = known_dim(input, len(input.shape) - 1 if data_layout == "NHWC" else 1, "batch_norm")
     prefix = layer_name("batch_norm", name)
     dtype = input.dtype
-    scale = create_parameter([channels], dtype, param_attr, prefix, Constant(1.0))
-    bias = create_parameter([channels], dtype, bias_attr, prefix, bias=True)
+    # PaddlePaddle's training needs Scale and Bias, so False makes parameters that stay as they are, as its BatchNorm does.
+    attrs = [ParamAttr(trainable=False) if attr is False else attr for attr in (param_attr, bias_attr)]
+    scale = create_parameter([channels], dtype, attrs[0], prefix, Constant(1.0))
+    bias = create_parameter([channels], dtype, attrs[1], prefix, bias=True)
     mean, variance = (
         create_parameter([channels], dtype, ParamAttr(given, Constant(value), trainable=False), prefix)
         for given, value in [(moving_mean_name, 0.0), (moving_variance_name, 1.0)]

@@ -59,7 +59,7 @@ class StaticRNN:
     def step_input(self, x: Variable) -> Variable:
         """This step of a sequence [T, ...]."""
         self._require_inside("step_input")
-        require_variable("step_input", x)
+        self._require_outside("step_input", x)
         if not x.shape:
             refuse(ProgramError, f"step_input: '{printable(x.name)}' has no dimension for steps")
         self._inputs.append(x)
@@ -82,6 +82,7 @@ class StaticRNN:
         self._require_inside("memory")
         if init is None:
             init = self._begin(shape, batch_ref, init_value, init_batch_dim_idx, ref_batch_dim_idx)
+        self._require_outside("memory", init)
         self._initial.append(init)
         before = self._here().create_var(default_main_program().new_name("memory"), dtype=init.dtype, shape=init.shape)
         self._before.append(before)
@@ -123,6 +124,13 @@ class StaticRNN:
     def _require_inside(self, what: str) -> None:
         if self._inside is None:
             refuse(ProgramError, f"{what}: it belongs into `with rnn.step():`")
+
+    def _require_outside(self, what: str, x: Variable) -> None:
+        require_variable(what, x)
+        if any(x is var for var in self._here().vars.values()):
+            refuse(
+                ProgramError, f"{what}: '{printable(x.name)}' belongs to the step; give a variable from before `with rnn.step():`"
+            )
 
     def _begin(self, shape: Any, batch_ref: Variable | None, value: float, place: int, ref_place: int) -> Variable:
         if shape is None or batch_ref is None:

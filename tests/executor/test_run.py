@@ -46,6 +46,24 @@ def test_a_label_out_of_range_changes_nothing():
     assert np.isfinite(value) and snapshot() != before
 
 
+def test_a_failed_run_is_repeated_with_the_same_random_numbers_from_the_state_before_it():
+    x, ids = pm.layers.data("x", [-1, 64]), pm.layers.data("ids", [-1], dtype="int64")
+    dropped = pm.layers.dropout(x, 0.5)
+    pm.layers.one_hot(ids, 3)
+    pm.seed(1)
+    exe, feed = pm.Executor(), {"x": np.ones((2, 64), "float32"), "ids": np.array([1])}
+    state = exe.random_state()
+    (expected,) = exe.run(feed=feed, fetch_list=[dropped])
+    for restored in (False, True):
+        exe.set_random_state(state)
+        with pytest.raises(pm.OpError, match="one_hot_v2"):
+            exe.run(feed={**feed, "ids": np.array([3])}, fetch_list=[dropped])
+        if restored:
+            exe.set_random_state(state)
+        (found,) = exe.run(feed=feed, fetch_list=[dropped])
+        assert np.array_equal(found, expected) == restored
+
+
 def test_what_the_last_operator_that_may_refuse_writes_is_not_copied():
     """Rows of a table are written in place; if a later operator may still reject its data, the table is backed up."""
     block = pm.default_main_program().global_block()

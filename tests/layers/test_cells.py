@@ -30,19 +30,23 @@ def run(build, **feeds):
     return executor.run(main, feed=feeds, fetch_list=list(fetches), scope=scope), list(weights.values())
 
 
+@pytest.mark.parametrize("bias_attr", [None, False])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("with_length", [False, True])
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
-def test_rnn_is_the_loop_over_the_cell(kind, with_length, reverse):
+def test_rnn_is_the_loop_over_the_cell(kind, with_length, reverse, bias_attr):
     rng = np.random.default_rng(1)
     x, length = rng.uniform(-1, 1, (2, 4, 3)).astype("float32"), np.array([4, 2])
 
     def build(x, length):
-        cell = L.GRUCell(5) if kind == "gru" else L.LSTMCell(5)
+        cell = L.GRUCell(5, bias_attr=bias_attr) if kind == "gru" else L.LSTMCell(5, bias_attr=bias_attr)
         out, state = L.rnn(cell, x, sequence_length=length if with_length else None, is_reverse=reverse)
         return [out, *(state if isinstance(state, list) else [state])]
 
     (out, *states), weights = run(build, x=x, length=length)
+    if bias_attr is False:
+        weights = [part for weight in weights for part in (weight, 0.0)]
+    assert len(weights) == (4 if kind == "gru" else 2)
     h, c, expected = np.zeros((2, 5)), np.zeros((2, 5)), np.zeros((2, 4, 5))
     for t in reversed(range(4)) if reverse else range(4):
         if kind == "gru":

@@ -19,6 +19,18 @@ def test_names_are_paddlepaddles():
     ]
 
 
+@pytest.mark.parametrize("scaled, shifted", [(False, True), (True, False), (False, False)])
+def test_without_a_scale_or_a_bias_that_is_trained(scaled, shifted):
+    x = pm.layers.data("x", [-1, 3, 4, 4])
+    attrs = {"param_attr": None if scaled else False, "bias_attr": None if shifted else False}
+    loss = pm.layers.mean(pm.layers.square(pm.layers.fc(pm.layers.batch_norm(x, **attrs), 1) - 2.0))
+    pm.optimizer.SGD(0.5).minimize(loss)
+    exe, scope = start(), pm.global_scope()
+    exe.run(feed={"x": X}, fetch_list=[loss])
+    assert (scope.get("batch_norm_0.w_0") != 1).all() == scaled
+    assert (scope.get("batch_norm_0.b_0") != 0).all() == shifted
+
+
 def test_training_moves_the_statistics_and_a_test_uses_them():
     out = pm.layers.batch_norm(pm.layers.data("x", [-1, 3, 4, 4]), momentum=0.9, act="relu")
     test = pm.default_main_program().clone(for_test=True)

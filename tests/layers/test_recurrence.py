@@ -83,10 +83,14 @@ def test_memory_of_a_batch_that_is_known_at_the_run():
         (lambda rnn, x: (rnn.step_input(x), rnn.memory(init=x)), "never updated"),
         (lambda rnn, x: (rnn.step_input(x), rnn.memory()), "give init"),
         (lambda rnn, x: rnn.update_memory(x, x), "not a memory"),
+        (lambda rnn, x: rnn.memory(init=L.fill_constant([3], "float32", 0.0)), "memory: 'fill_constant_0.tmp_0' belongs"),
+        (lambda rnn, x: rnn.memory(init=rnn.step_input(x)), "memory: 'x' belongs to the step"),
+        (lambda rnn, x: rnn.memory(init=0.0), "memory: the input is 0.0, it must be a Variable"),
+        (lambda rnn, x: rnn.step_input(L.scale(rnn.step_input(x), scale=2.0)), "step_input: 'scale_0.tmp_0' belongs to the step"),
     ],
 )
 def test_refused(wrong, words):
-    with pm.program_guard(pm.Program(), pm.Program()):
+    with pm.program_guard(pm.Program(), pm.Program()), pm.unique_name.guard():
         x, rnn = L.data("x", shape=[2, 3]), L.StaticRNN()
         with pytest.raises(pm.ProgramError, match=words), rnn.step():
             wrong(rnn, x)
