@@ -1,4 +1,6 @@
 // Python interface of states: pickled values and safetensors as Python objects.
+#include <set>
+
 #include "program/pickle.h"
 #include "program/safetensors.h"
 
@@ -22,7 +24,8 @@ class ToPython {
     py::dtype type(array.type);
     const char* data = array.elements.data();
     const bool aligned = reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(type.alignment()) == 0;
-    const bool stays = file_.is_writable() && !array.kept && aligned && array.elements.size() >= kLeastShared;
+    const bool large = file_.is_writable() && !array.kept && aligned && array.elements.size() >= kLeastShared;
+    const bool stays = large && viewed_.insert(data).second;  // an array with two names becomes two
     return stays ? file_.view(type, array.shape, data) : py::array(type, array.shape, data);
   }
   py::dict dict(const PickledValue& value) const;
@@ -31,6 +34,7 @@ class ToPython {
   py::list items(const PickledValue& value) const;
 
   const FileArray& file_;
+  mutable std::set<const char*> viewed_;
 };
 
 py::str text_to_python(const std::string& utf8, const char* errors) {

@@ -41,8 +41,8 @@ void Scope::Use::begin(bool (*stop)()) {
   } while (!alone && scope_.must_tidy());
   if (!alone) return;
   note_exclusive();
+  if (!is_run(access_) || scope_.has_left_) scope_.synchronize();  // devices may still use what the claims release
   scope_.end_left_claims();
-  if (!is_run(access_)) scope_.synchronize();
 }
 
 Variable* Scope::find(const std::string& name) const {

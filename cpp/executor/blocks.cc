@@ -201,8 +201,9 @@ bool Blocks::is_persistable(int block, const std::string& name) const {
 }
 
 Variable* Blocks::find(Frame& frame, const std::string& name) {
-  if (!is_persistable(frame.block(), name)) {
-    if (Variable* held = frame.find(name)) return held->has_value() ? held : nullptr;
+  if (Variable* held = frame.find(name)) {  // of persistable variables, those that are fed
+    if (held->has_value()) return held;
+    if (!is_persistable(frame.block(), name)) return nullptr;
   }
   Variable* held = scope_->find(name);
   if (!held || !held->has_value()) return nullptr;

@@ -27,7 +27,13 @@ template <class F>
 auto Executor::alone(Stop stop, F f) -> decltype(f()) {
   for (const std::shared_ptr<Scope>& scope : sessions_.scopes()) {
     Scope::Use settled(*scope, Access::Change);
-    settled.begin(stop);
+    try {
+      settled.begin(stop);
+    } catch (const ScopeInUse&) {
+      throw;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (...) { scope->fail_later(std::current_exception()); }  // a run's error is for the next user of that scope
   }
   SessionLock::Use lock(lock_, "this executor");
   lock.begin(Access::Run, stop);

@@ -52,7 +52,12 @@ void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bo
   if (!first->segment().whole || (watch && watch->checks_values())) state.undo = &undo.emplace(*scope_);
   if (!first->segment().whole) {
     frame_ = std::make_unique<Frame>();
-    for (size_t i = 0; i < feeds.size(); ++i) (*frame_)[signature_->feeds()[i]].tensor = feeds[i];
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      const std::string& name = signature_->feeds()[i];
+      require<ProgramError>(!signature_->program()->written.count(name), "feed '", printable(name),
+                            "': the program writes this variable, and runs in several segments; Scope.set() sets it before the run");
+      (*frame_)[name].tensor = feeds[i];
+    }
   }
   try {
     last_ = blocks_.run_program(std::move(first), feeds, *frame_, state);

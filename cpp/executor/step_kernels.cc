@@ -47,8 +47,9 @@ void FusedTilesKernel::add(std::unique_ptr<Kernel> kernel) {
 
 void FusedTilesKernel::run_tile(KernelContext& context, int64_t begin, int64_t end) {
   // Arrays in memory need small tiles: the hardware prefetcher follows each stream for a few lines, and at most six
-  // streams. Arrays in cache need few calls, so large tiles.
-  int64_t tile = elements_ > 1 << 16 ? 256 : 2048;
+  // streams. Arrays in cache need few calls, so large tiles. Between two runs of a kernel those of all others pass the cache.
+  constexpr int64_t kInCache = 1 << 18, kFew = 2048;
+  const int64_t tile = all_ > kInCache && elements_ > kFew ? 256 : 2048;
   if (begin == 0) begun_ = 0;
   if (!independent_ || end - begin <= 4 * tile) return run_tiles(context, begin, end, tile);
   // The first and the last tile have work that is done once.

@@ -58,7 +58,8 @@ class SeveralKernels : public Kernel, public Undoable {
 // Kernels that run tile by tile: all of them on one tile, then all on the next (fuse.h).
 class FusedTilesKernel : public SeveralKernels {
  public:
-  explicit FusedTilesKernel(int64_t elements) : elements_(elements) {}
+  // all: the elements of all kernels of the plan that run tile by tile.
+  FusedTilesKernel(int64_t elements, int64_t all) : elements_(elements), all_(all) {}
   void run(KernelContext& context) override { run_tile(context, 0, elements_); }
   void run_tile(KernelContext& context, int64_t begin, int64_t end);
   void add(std::unique_ptr<Kernel> kernel) override;  // must be a TiledKernel
@@ -67,7 +68,7 @@ class FusedTilesKernel : public SeveralKernels {
  private:
   void run_tiles(KernelContext& context, int64_t begin, int64_t end, int64_t tile);
   void finish_others(KernelContext& context, int64_t begin, int64_t end);
-  int64_t elements_;
+  int64_t elements_, all_;
   size_t begun_ = 0;  // number of kernels that have begun in this run
   std::vector<TiledKernel*> tiled_;
   bool independent_ = true;  // tiles may run at the same time

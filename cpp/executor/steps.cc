@@ -20,6 +20,8 @@ class StepMaker {
   }
 
   StepList run() {
+    for (const RunOp& op : segment_.ops)
+      if (op.fused) in_tiles_ += elements_of(op);
     for (size_t i = 0; i < segment_.ops.size(); ++i) {
       const RunOp& op = segment_.ops[i];
       if (op.lane == Lane::ToHost && i + 1 < segment_.ops.size() && segment_.ops[i + 1].fused) {
@@ -71,14 +73,18 @@ class StepMaker {
     });
   }
 
+  int64_t elements_of(const RunOp& op) const {
+    int64_t elements = 0;
+    op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
+    return elements;
+  }
+
   void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
     Step& step = steps().back();
     if (!step.several) {
       std::unique_ptr<SeveralKernels> several;
       if (op.fused) {
-        int64_t elements = 0;
-        op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
-        several = std::make_unique<FusedTilesKernel>(elements);
+        several = std::make_unique<FusedTilesKernel>(elements_of(op), in_tiles_);
       } else if (op.epilogue) {
         const std::string& port = step.op->schema().output_in_parts();
         int output = port.empty() ? step.op->outputs[0][0] : step.op->output(port);
@@ -129,7 +135,7 @@ class StepMaker {
     const RunOp& transfer = segment_.ops[leader];
     int from = transfer.inputs[0][0], to = transfer.outputs[0][0];
     const VarInfo& info = segment_.variables[to].info;
-    auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel());
+    auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel(), in_tiles_);
     result_.scratches.emplace_back();
     size_t last = leader;
     for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].fused; ++last)
@@ -165,6 +171,7 @@ class StepMaker {
   ConstantInputs constants_;
   StepList result_;
   int since_poll_ = 0;
+  int64_t in_tiles_ = 0;  // elements of all operators that run tile by tile with another
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ ConvolutionSizes conv2d_sizes(const KernelInit& init) {
 
 template <class T>
 struct ImageFilters : Convolution<T> {
-  static constexpr bool kStoresParts = !kOnGpu;
+  // Results of bfloat16 are stored by tiles, or rounded from an array of float32.
+  static constexpr bool kStoresParts = !kOnGpu && !std::is_same_v<T, BFloat16>;
 
   ImageFilters(KernelInit& init, bool with_gradients) : Convolution<T>(init, conv2d_sizes(init), with_gradients) {}
 };

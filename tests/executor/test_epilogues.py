@@ -224,3 +224,14 @@ def test_ranges_of_any_length_have_the_same_bits(monkeypatch):
         assert_same_bits(results(build, images(3, 20), monkeypatch), 2)
     finally:
         _core.set_epilogue_tile()
+
+
+@pytest.mark.parametrize("filters", [3, 16], ids=["in float32", "in tiles where the CPU has them"])
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_activations_of_convolutions_of_bfloat16(filters, layout, threads, monkeypatch):
+    def build(x):
+        return None, layers.relu(convolution(layers.cast(x, "bfloat16"), filters, 3, data_format=layout))
+
+    (_, (value,)), (_, (expected,)) = results(build, images(9, 9), monkeypatch)
+    np.testing.assert_array_equal(value, expected)
+    assert not (value >> 15).any()  # no negative number

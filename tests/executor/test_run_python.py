@@ -190,3 +190,36 @@ def test_numbers_that_a_variable_of_a_scope_can_not_hold(dtype, value, words):
     assert scope.get("w").tolist() == [1, 1]
     scope.set("w", [True, False] if dtype == "bool" else [1, 0])
     assert scope.get("w").dtype == dtype and scope.get("w").tolist() == [1, 0]
+
+
+def in_a_branch(x, w):
+    return pm.layers.cond(pm.layers.reduce_sum(x) > 0.0, lambda: x * w, lambda: x)
+
+
+def after_a_branch(x, w):
+    return pm.layers.cond(pm.layers.reduce_sum(x) > 0.0, lambda: x * 1.0, lambda: x) * w
+
+
+def after_a_shape_that_depends_on_data(x, w):
+    return pm.layers.arange(0, pm.layers.reduce_sum(x) - 1.0, 1, "float32") * w
+
+
+@pytest.mark.parametrize("build", [in_a_branch, after_a_branch, after_a_shape_that_depends_on_data])
+def test_a_parameter_that_is_fed_has_this_value_in_the_whole_run(build):
+    x = pm.layers.data("x", [2])
+    w = pm.layers.create_parameter([2], "float32", name="w", default_initializer=pm.initializer.Constant(1.0))
+    out, exe = build(x, w), start()
+    base = exe.run(feed={"x": np.array([1, 2], "float32")}, fetch_list=[out])[0]
+    value, fetched = exe.run(feed={"x": np.array([1, 2], "float32"), "w": np.array([3, 5], "float32")}, fetch_list=[out, w])
+    np.testing.assert_array_equal(value, base * [3, 5])
+    np.testing.assert_array_equal(fetched, [3, 5])
+    np.testing.assert_array_equal(pm.global_scope().get("w"), [1, 1])
+
+
+def test_a_variable_that_a_branch_writes_is_not_fed():
+    x, total = pm.layers.data("x", [1]), pm.layers.create_global_var([1], 0.0, "float32", persistable=True, name="total")
+    pm.layers.cond(
+        pm.layers.reduce_sum(x) > 0.0, lambda: pm.layers.assign(x, output=total), lambda: pm.layers.assign(x, output=total)
+    )
+    with pytest.raises(pm.ProgramError, match="feed 'total': the program writes this variable"):
+        start().run(feed={"x": [1.0], "total": [2.0]})
