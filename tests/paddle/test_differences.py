@@ -18,18 +18,25 @@ def table(sparse, adam):
     return f"[(loss := paddle.mean({rows} ** 2)), {adam}.minimize(loss), loss][-1]"
 
 
+def yolo(count):
+    boxes = f"c(boxes({2 * count}).reshape([2, {count}, 4]))"
+    return f'yolo_loss(x(2, 14, 4, 4), {boxes}, n(2, 2, {count}, dtype="int32"), [10, 13, 16, 30, 33, 23], [1, 2], 2, 0.7, 16)'
+
+
 AGREE = [
     ("paddle.nn", gru("bidirect", "None", [4, 3])),
     ("paddle.nn", gru("bidirect", "x(2, 2, 4)", [5, 5])),
     ("paddle.nn", gru("forward", "x(1, 2, 4)", [4, 3])),
     ("paddle.nn.functional", batch_norm("training=True")),
     ("paddle.nn.functional", batch_norm("use_global_stats=True")),
+    ("paddle.vision.ops", yolo(1)),
     ("paddle.optimizer", table(False, "Adam(0.1)")),
     ("paddle.optimizer", table(True, "Adam(0.1, lazy_mode=True)")),
 ]
 DIFFER = [
     ("paddle.nn", gru("bidirect", "x(2, 2, 4)", [4, 3]), "gradient"),
     ("paddle.nn.functional", batch_norm("use_global_stats=False"), "gradient in0@GRAD"),
+    ("paddle.vision.ops", yolo(3), "gradient in0@GRAD"),
     ("paddle.optimizer", table(True, "Adam(0.1)"), "differs by"),
 ]
 
