@@ -15,7 +15,7 @@ from .errors import near, shown
 from .gradient_formulas import formula_of, write_formula
 from .gradient_names import GradientNames, finished, gradient_of, with_sums
 from .operator import Operator
-from .operator_gradients import gradient_ops
+from .operator_gradients import correct_declarations, gradient_ops
 from .overwritten import Overwrites, end_gradients
 from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, names_of
@@ -140,6 +140,10 @@ def _with_formulas(path: list[Operator], reached: set[str]) -> list[Operator]:
 def _of_ops(overwrites: Overwrites, path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
     """The operators for a list of forward operators, the last one first; `block` is where they will stand. `produced` are
     the variables that have a gradient: at first after the last operator, at the end before the first one."""
+    if overwrites.program.is_loaded:
+        for op in path:  # the first one first, because an operator's outputs follow from those before it
+            if not runs_block(op) and not reached.isdisjoint(op.input_names):
+                correct_declarations(op)
     descriptions: list[Description] = []
     for op in reversed(path):
         if runs_block(op):

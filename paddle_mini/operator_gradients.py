@@ -19,8 +19,6 @@ def gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[De
     if not counts and (produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names)):
         return []
     _complete(op)
-    if op.block.program.is_loaded:
-        _correct_declarations(op)
     forward = op.describe()
     try:
         candidates = _core.gradient(marked(forward))
@@ -95,9 +93,10 @@ def _complete(op: Operator) -> None:
         op.set_output(port, name)
 
 
-def _correct_declarations(op: Operator) -> None:
-    """Declares the outputs with the element types and ranks that they have: files of PaddlePaddle declare others for some, such
-    as MaxIndex and Reserve."""
+def correct_declarations(op: Operator) -> None:
+    """Declares the outputs with the element types and ranks that follow from the inputs: files of PaddlePaddle declare others for
+    some, such as MaxIndex, Reserve and determinants of several matrices."""
+    _complete(op)
     read = {name: op.block.var(name).info() for name in op.input_names}
     try:
         _, infos = _core.check_op(op.describe(), read)

@@ -24,6 +24,9 @@ Vars = Sequence[Variable | str]
 # The program's file in a folder of PaddlePaddle 1.x.
 FOLDER_MODEL = "__model__"
 
+# At the beginning of the .json files that hold programs of PaddlePaddle 3.
+PADDLE3_MAGIC = b'"magic":"pir"'
+
 
 def save_inference_model(
     prefix: Path,
@@ -243,11 +246,25 @@ def read_program(prefix: Path) -> Program:
 
 def _program_in(path: str) -> tuple[Program, int | None]:
     """The program in the file, and the checksum of its parameters that the file holds."""
+    _require_no_program_of_paddle3(path)
     data = _core.read_file(path)
     try:
         return Program.from_bytes(data), _core.model_facts(data)[1]
     except ProgramError as error:
         raise ProgramError(f"'{path}': {error}") from None
+
+
+def _require_no_program_of_paddle3(path: str) -> None:
+    """PaddlePaddle 3 writes PREFIX.json where 2.6 wrote PREFIX.pdmodel; a caller may also name this file."""
+    other = path.removesuffix(".pdmodel")
+    other = other if other.endswith(".json") else other + ".json"
+    if os.path.exists(path) or not os.path.isfile(other):
+        return
+    if PADDLE3_MAGIC in _core.read_file(other)[:100]:
+        raise ProgramError(
+            f"'{other}' is a program in the format of PaddlePaddle 3, which is not read: save the model with PaddlePaddle 2.6, "
+            f"or in 3 with the environment variable FLAGS_enable_pir_api=0, as a .pdmodel file"
+        )
 
 
 def _with_feeds_and_fetches(program: Program, feeds: list[str], fetches: list[str]) -> Program:

@@ -1,6 +1,7 @@
 # The same network appends the same operators here as in PaddlePaddle 2.6.2: types, ports, names of variables, roles.
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import paddle_mini as pm
@@ -62,3 +63,21 @@ def test_the_forward_pass_of_their_program_has_gradients(name):
     with pm.program_guard(test, pm.Program()):
         found = pm.gradients(test.global_block().var(loss), trained)
     assert trained and all(gradient is not None for gradient in found)
+
+
+def test_gradients_follow_the_ranks_that_values_have():
+    """PaddlePaddle declares the determinants of several matrices with the shape of the matrices; layers then declare the same."""
+    x = pm.layers.data("x", [2, 3, 3])
+    x.stop_gradient = False
+    made = pm.default_main_program().global_block().create_var("made", dtype="float32", shape=[2])
+    made.block.append_op("determinant", {"Input": x}, {"Out": made})
+    made.set_info({**made.info(), "shape": [2, 3, 3]})
+    theirs = pm.Program.from_bytes(pm.default_main_program().to_bytes())
+    block = theirs.global_block()
+    with pm.program_guard(theirs, pm.Program()):
+        loss = pm.layers.reduce_sum(block.var("made") * block.var("made"))
+        (gradient,) = pm.gradients(loss, block.var("x"))
+    x = np.random.RandomState(0).uniform(-1, 1, (2, 3, 3))
+    (found,) = pm.Executor().run(theirs, {"x": x.astype("float32")}, [gradient], pm.Scope())
+    squared = np.linalg.det(x)[:, None, None] ** 2
+    np.testing.assert_allclose(found, 2 * squared * np.linalg.inv(x).transpose(0, 2, 1), rtol=1e-4)
