@@ -79,6 +79,26 @@ void require_known(const ProgramDesc& program, const OpTable& operators) {
   });
 }
 
+// PaddlePaddle lists the gradients of all outputs of a block, and declares only those that an operator makes.
+void declare_missing_gradients(VerifiedProgram& program, int block, const OpDesc& op) {
+  const std::string_view suffix = kGradSuffix;
+  auto value_of = [&](const std::string& name) {  // the value that this is the gradient of; empty: it is none
+    const bool ends = name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+    return ends ? name.substr(0, name.size() - suffix.size()) : "";
+  };
+  for (const Slot& slot : op.inputs) {
+    if (value_of(slot.name).empty()) continue;
+    for (const std::string& name : slot.arguments) {
+      const VarDesc* value = program.find(block, name) ? nullptr : program.find(block, value_of(name));
+      if (!value) continue;
+      VarDesc missing = *value;
+      missing.name = name;
+      missing.persistable = missing.need_check_feed = false;
+      program.blocks[static_cast<size_t>(block)].vars.emplace(name, std::move(missing));
+    }
+  }
+}
+
 void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
   auto check = [&](const std::vector<Slot>& slots, const char* side) {
     for (const Slot& slot : slots) {
@@ -234,8 +254,9 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
       with_op_context({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.schema->complete(op.desc);
-        check_names(program, block.idx, op.desc);
         op.is_control = op.schema->control_function() != nullptr;
+        if (op.is_control) declare_missing_gradients(program, block.idx, op.desc);
+        check_names(program, block.idx, op.desc);
         each_name(op.desc.outputs, [&](const std::string& name) {
           bool changes =
               name != kEmptyName && outlives_runs(*program.find(block.idx, name)) && !leaves_unchanged(op, name);

@@ -134,6 +134,7 @@ void define_affine_grid(OpTable& ops) {
           .kernels<AffineGridKernel, float, double>());
   ops.add(ops.gradient_of("affine_grid")
               .optional_input("Theta", "which PaddlePaddle passes; not read")
+              .optional_input("OutputShape", "which PaddlePaddle passes; not read")
               .doc("Theta@GRAD = the sum over the pixels of Output@GRAD times their coordinates.")
               .infer(infer_affine_grid_grad)
               .kernels<AffineGridGradKernel, float, double>());

@@ -27,7 +27,8 @@ AxisIndexMaps pad3d_index_maps(const OpDesc& op, const Shape& x) {
   for (int i = 0; i < 3; ++i) {
     AxisIndexMap& index_map = index_maps[last - i];
     int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
-    require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after));
+    require<ShapeError>(index_map.in < 0 || index_map.in + before + after >= 0, "X ", x.str(), " has ", index_map.in,
+                        " elements along axis ", last - i, ", of which paddings remove ", -(before + after));
     if (before == 0 && after == 0) continue;
     index_map.start = -before;
     index_map.pad_mode = pad3d_edge_of(mode);
