@@ -43,12 +43,12 @@ def is_installed(code: CodeType) -> bool:
     return made or INSTALLED.match(path) is not None
 
 
-def warn(message: str) -> None:
-    """A UserWarning at the user's line, for which a filter of warnings decides."""
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the user's line, for which a filter of warnings decides."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and is_inside(frame.f_code):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def place_of(callstack: list[str]) -> str:

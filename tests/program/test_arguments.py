@@ -65,6 +65,41 @@ def test_an_argument_of_another_kind_is_named(call, words):
     assert text()[:2] == before
 
 
+def test_a_wrong_pair_leaves_no_operators():
+    pm.layers.fc(x(2, 3), 2)
+    first, second = pm.default_main_program().all_parameters()
+    before = text()
+    for wrong in ((first, None), "b", 3):
+        with pytest.raises(pm.ProgramError, match="pairs"):
+            pm.regularizer.append_regularization_ops([(second, second), wrong], pm.regularizer.L2Decay(0.1))
+        assert text() == before
+
+
+def test_a_variable_is_no_number():
+    """A comparison with one appends an operator."""
+    v = x()
+    before = text()
+    for name in ("bandwidth", "latency", "memory", "staging", "delays", "most_delay"):
+        with pytest.raises(pm.ProgramError):
+            pm.devices.emulate(9, **{name: v})
+    for make in (pm.initializer.Normal, pm.initializer.Uniform):
+        with pytest.raises(pm.ProgramError):
+            make(v)
+    assert text() == before
+
+
+@pytest.mark.parametrize("seed", ["1", -1, 2.5, [None]])
+def test_a_seed_of_another_kind_is_named(seed):
+    with pytest.raises(pm.ProgramError, match="shuffle: seed is .*, it must be an integer, at least 0, or a list of them"):
+        pm.data.shuffle([1, 2], 2, seed)
+
+
+@pytest.mark.parametrize("info", ["w", None, {"name": "w"}])
+def test_shards_are_of_descriptions(info):
+    with pytest.raises(pm.Error, match="is not a ParameterInfo"):
+        pm.cluster.plan_shards(iter([info]), 2)
+
+
 @pytest.mark.parametrize("flag", ["False", [], 2, 0.5, SQUARE])
 def test_a_flag_is_true_or_false(flag):
     """Any object is true, 'False' too."""
