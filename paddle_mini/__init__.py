@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import averaging, clip, devices, initializer, layers, lr, nets, optimizer, regularizer, renamed, unique_name
+from . import arguments, averaging, clip, devices, initializer, layers, lr, nets, optimizer, regularizer, renamed, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
@@ -134,8 +134,9 @@ if not TYPE_CHECKING:  # a type checker would take every name for one of the mod
         if name in _LAZY_MODULES:
             return import_module(f".{name}", __name__)
         if name in _LAZY:
-            value = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
-            return value
+            globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
+            arguments.make_explained(globals(), [name])
+            return globals()[name]
         return renamed.found(name)
 
 

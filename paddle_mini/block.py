@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _core, callsite, dtypes, roles
-from ._core import printable
+from ._core import check_variable_name, printable
 from .errors import located, near, shown
 from .operator import EMPTY_NAME, Operator, slots
 from .schemas import typed_attrs
@@ -57,6 +57,8 @@ class Block:
 
     def var(self, name: str) -> Variable:
         """Like find_var; ProgramError with the most similar name if no such variable exists."""
+        if not isinstance(name, str):
+            raise _core.ProgramError(f"the name of a variable is {shown(name)}, it must be a string")
         found = self.find_var(name)
         if found is None:
             raise _core.ProgramError(f"block {self.idx} has no variable '{printable(name)}'{near(name, self.vars)}")
@@ -66,6 +68,7 @@ class Block:
         """A new variable; facts are those of Variable: dtype, shape, persistable, …"""
         if name is None:
             name = self.program.new_name("tmp")
+        check_variable_name(name)
         if name in self.vars:
             raise _core.ProgramError(f"block {self.idx} already has a variable '{printable(name)}'")
         if "dtype" in facts:
@@ -76,6 +79,7 @@ class Block:
 
     def create_parameter(self, name: str, shape: Sequence[int], dtype: Any = "float32", **facts: Any) -> Parameter:
         """A new parameter; facts are those of Parameter: trainable, learning_rate, …"""
+        check_variable_name(name)
         dims = dtypes.shape_list(shape)
         if any(dim < 0 for dim in dims):
             raise _core.ShapeError(f"parameter '{printable(name)}' has shape {dims}: its dimensions must be known")

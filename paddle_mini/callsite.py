@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import warnings
+from types import CodeType
 
 from ._core import printable
 
@@ -21,7 +22,7 @@ def user_callstack() -> list[str]:
     the frames around it are this package's, or not related to the operator, and callstacks are
     the largest part of a program's bytes."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+    while frame is not None and is_inside(frame.f_code):
         frame = frame.f_back  # type: ignore[assignment]
     if frame is None:
         return []
@@ -30,12 +31,24 @@ def user_callstack() -> list[str]:
     return [f'  File "{_short(path)}", line {line}, in {frame.f_code.co_name}', f"    {code}"]
 
 
-def warn(message: str) -> None:
-    """A UserWarning at the user's line, for which a filter of warnings decides."""
+def is_inside(code: CodeType) -> bool:
+    """Whether this is code of this package."""
+    return code.co_filename.startswith(_INSIDE)
+
+
+def is_installed(code: CodeType) -> bool:
+    """Whether this is code of Python or of an installed package, or made by a dataclass, not of the user's program."""
+    path = code.co_filename
+    made = path.startswith(("<frozen ", "<__array_function__ ")) or (path == "<string>" and code.co_name == "__init__")
+    return made or INSTALLED.match(path) is not None
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the user's line, for which a filter of warnings decides."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+    while frame.f_back is not None and is_inside(frame.f_code):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def place_of(callstack: list[str]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import NamedTuple
 
 from . import _core
@@ -75,6 +76,10 @@ def emulate(
         >>> pm.Executor(pm.EmulatedPlace(9)).run(fetch_list=[pm.layers.ones([2])])[0]
         array([1., 1.], dtype=float32)
     """
+    given = {"index": index, "latency": latency, "memory": memory, "staging": staging, "most_delay": most_delay}
+    for name, value in (*given.items(), ("bandwidth", bandwidth or 0.0), ("delays", delays or 0)):
+        if not isinstance(value, numbers.Real):
+            raise ProgramError(f"{name} is {shown(value)}, it must be a number")
     if bandwidth is not None and not bandwidth > 0:
         raise ProgramError(f"bandwidth is {shown(bandwidth)}, it must be above 0")
     if not latency >= 0 or memory < 0 or staging < 4096:

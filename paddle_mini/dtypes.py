@@ -87,7 +87,7 @@ def typed(name: str, attr_type: int, value: Any) -> Any:
     """The value of an attribute as what `attr_type` holds; ProgramError when it is something else."""
     element = _ELEMENT.get(attr_type)
     if element is not None:
-        if isinstance(value, (list, tuple, np.ndarray)):
+        if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
             return [_one(name, attr_type, element, item) for item in value]
         raise _not_of_type(name, attr_type, value)
     if attr_type == INT and isinstance(value, (str, type, np.dtype)) and name.endswith("dtype"):

@@ -156,8 +156,9 @@ class Executor:
             results = self._core.run(signature, scope, values)
         except Error as error:  # the message is complete: frames below this one would hide the user's frame
             raise error.with_traceback(None) from error.__cause__
-        except TypeError:
+        except (AttributeError, TypeError):
             _require_scope(scope)
+            _new_call(program, feed, fetch_list)
             raise
         for i, value in enumerate(results):
             if type(value) is not np.ndarray:

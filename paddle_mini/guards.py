@@ -73,7 +73,7 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
         2
     """
     for program in (main_program, startup_program):
-        if program is not None and not isinstance(program, Program):
+        if not isinstance(program, Program) and (program is not None or program is main_program):
             raise ProgramError(f"program_guard takes programs, not {type(program).__name__}")
     now = state()
     before = now.main, now.startup

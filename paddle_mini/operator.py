@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import callsite, dtypes
+from .arguments import explained
 from .schemas import attr_types
 from .transaction import before_setting
 
@@ -73,6 +74,7 @@ class Operator:
         """The value of an attribute; default if the operator does not have it."""
         return self._attrs[name][1] if name in self._attrs else default
 
+    @explained
     def set_attr(self, name: str, value: Any) -> None:
         """Sets an attribute; ProgramError when the value does not fit its type."""
         known = self._attrs.get(name)

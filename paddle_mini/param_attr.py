@@ -38,11 +38,7 @@ class ParamAttr:
         need_clip: bool = True,
         average: bool | None = None,
     ):
-        if initializer is not None and (not callable(initializer) or isinstance(initializer, type)):
-            raise ProgramError(
-                f"ParamAttr: initializer is {shown(initializer)}, it must be an Initializer, such as "
-                "initializer.NumpyArrayInitializer(array) or initializer.Constant(0.5)"
-            )
+        require_initializer("ParamAttr: initializer", initializer)
         require_regularizer("ParamAttr: regularizer", regularizer)
         if not is_number(learning_rate):
             raise ProgramError(f"ParamAttr: learning_rate is {shown(learning_rate)}, it must be a finite number")
@@ -69,4 +65,13 @@ class ParamAttr:
         raise ProgramError(
             f"{what} does not describe a parameter; give a ParamAttr, a name or an initializer, "
             "such as NumpyArrayInitializer(array)"
+        )
+
+
+def require_initializer(what: str, value: Any) -> None:
+    """ProgramError, which begins with `what`, unless it is None or a function of a variable and a block."""
+    if value is not None and (not callable(value) or isinstance(value, type)):
+        raise ProgramError(
+            f"{what} is {shown(value)}, it must be an Initializer, such as "
+            "initializer.NumpyArrayInitializer(array) or initializer.Constant(0.5)"
         )

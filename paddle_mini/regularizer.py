@@ -13,6 +13,7 @@ from .block import Block
 from .errors import shown
 from .renamed import show_public
 from .roles import OPTIMIZE, op_role_guard
+from .transaction import atomic
 from .variable import Parameter, Variable
 
 __all__ = ["L1Decay", "L1DecayRegularizer", "L2Decay", "L2DecayRegularizer", "Regularizer", "append_regularization_ops"]
@@ -77,6 +78,7 @@ class L1Decay(Regularizer):
         return {"l1_rate": self.coeff}
 
 
+@atomic
 def append_regularization_ops(pairs: Pairs, regularization: Regularizer | None = None) -> Pairs:
     """Adds each parameter's penalty to its gradient: the parameter's own regularizer, else
     `regularization`. The sum takes the gradient's name; of a sparse gradient it is the dense

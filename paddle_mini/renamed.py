@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 
+from .arguments import make_explained
 from .errors import near
 from .framework_names import ARGUMENT_HINTS, HINTS
 from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, WITHOUT
@@ -152,7 +153,8 @@ def _hint_of(module: ModuleType) -> str | None:
 
 
 def show_public(namespace: dict[str, Any]) -> None:
-    """Gives a public module a __dir__ of its public names, and errors with advice for names of other frameworks."""
+    """Gives a public module a __dir__ of its public names, and errors with advice for names of other frameworks and for
+    arguments of another kind."""
     name = namespace["__name__"]
 
     def __getattr__(missing: str) -> Any:
@@ -163,6 +165,7 @@ def show_public(namespace: dict[str, Any]) -> None:
     for value in namespace.values():
         if type(value) is ModuleType and value.__name__.startswith(f"{name}.") and _hint_of(value):
             value.__class__ = Submodule
+    make_explained(namespace, namespace["__all__"])
 
 
 def _package(home: str) -> ModuleType:

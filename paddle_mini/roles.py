@@ -42,9 +42,14 @@ def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
         >>> pm.default_main_program().global_block().ops[0].attr("op_role")
         2
     """
+    if isinstance(role, bool) or not isinstance(role, int):
+        raise ProgramError(f"op_role_guard: role is {shown(role)}, it must be an integer")
+    names: list[Any] = [getattr(var, "name", var) for var in role_var] if isinstance(role_var, (list, tuple)) else [role_var]
+    if not all(isinstance(name, str) for name in names) or isinstance(role_var, str):
+        raise ProgramError(f"op_role_guard: role_var is {shown(role_var)}, it must be a list of variables or their names")
     now = state()
     before = now.role, now.role_var
-    now.role, now.role_var = role, [getattr(var, "name", var) for var in role_var]
+    now.role, now.role_var = role, names
     try:
         yield
     finally:
@@ -64,6 +69,8 @@ def device_guard(device: str | None = None) -> Iterator[None]:
         'cpu'
     """
     name = "" if device is None else device
+    if not isinstance(name, str):
+        raise ProgramError(f"device_guard: device is {shown(device)}, it must be a string or None")
     kind, _, index = name.partition(":")
     if kind not in ("", "cpu", "gpu", "emulated") or (index and (kind == "cpu" or not index.isdigit())):
         raise ProgramError(f"device_guard({shown(device)}): the device is 'cpu', 'gpu', 'gpu:N' or 'emulated:N'")

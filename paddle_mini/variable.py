@@ -215,7 +215,7 @@ def name_of(var: Variable | str) -> str:
 
 def names_of(items: Variable | str | Iterable[Variable | str], what: str) -> list[str]:
     """The names of one or several; ProgramError that begins with `what` for anything else."""
-    if not isinstance(items, (str, Variable, Iterable)):
+    if not isinstance(items, (str, Variable)) and (not isinstance(items, Iterable) or getattr(items, "ndim", 1) == 0):
         raise ProgramError(f"{what} is {shown(items)}, it must hold variables or their names")
     listed = [items] if isinstance(items, (str, Variable)) else list(items)
     for item in listed:

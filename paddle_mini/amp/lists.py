@@ -73,6 +73,6 @@ def _types(name: str, types: Collection[str]) -> frozenset[str]:
 
 
 def _strings(name: str, values: Collection[str]) -> frozenset[str]:
-    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+    if isinstance(values, str) or getattr(values, "ndim", 1) == 0 or not all(isinstance(value, str) for value in values):
         raise ProgramError(f"{name} is {shown(values)}, it must be a list of strings")
     return frozenset(values)

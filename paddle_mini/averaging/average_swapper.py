@@ -1,12 +1,11 @@
 # AverageSwapper: substitutes averages for parameters temporarily, or under their names in another program.
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from .._core import Claim, OpError, ProgramError, Scope, SwappedValues, printable
 from ..block import Block
+from ..callsite import warn
 from ..errors import shown
 from ..executor import Executor
 from ..program import Program
@@ -47,7 +46,7 @@ class AverageSwapper:
         with Claim(scope, [member.exchange for member in average.members]) as claim:
             exe.run(self._aside(average), scope=scope)
             if not scope.get(average.counters.name)[0]:
-                warnings.warn(f"{shown(average.scheme)}: no step has been averaged yet, so the raw values stay", stacklevel=3)
+                warn(f"{shown(average.scheme)}: no step has been averaged yet, so the raw values stay")
             return claim.apply(need_restore)
 
     def restore(self, scope: Scope | None) -> None:

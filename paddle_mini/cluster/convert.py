@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from .. import _core
 from .._core import Error, Scope, printable
+from ..callsite import warn
 from ..errors import shown
 from ..io.model import read_program, save_inference_model
 from ..io.parameters import Path
@@ -119,7 +119,7 @@ def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Head
             damaged.append(str(error))
             continue
         for problem in damaged:
-            warnings.warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken", stacklevel=5)
+            warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken")
         return facts, shards
     raise StorageError(f"no checkpoint of server {index} in '{directory}' is intact: {'; '.join(damaged)}")
 
@@ -154,7 +154,4 @@ def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
     versions = {facts["version"] for facts in all_facts.values() if facts.get("mode") == "sync" and facts["blocks"]}
     for word, differs in (("timestamp", len(different("timestamp")) > 1), ("version", len(versions) > 1)):
         if differs:
-            warnings.warn(
-                f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}",
-                stacklevel=4,
-            )
+            warn(f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}")

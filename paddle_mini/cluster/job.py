@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._core import Scope
-from ..callsite import raised_at
+from ..callsite import raised_at, warn
 from ..errors import shown
 from ..executor import Executor
 from ..guards import default_main_program, program_guard
@@ -137,7 +136,7 @@ def run(
         )
     if mode == COLLECTIVE:
         if servers:
-            warnings.warn(f"collective mode has no servers: servers={servers!r} is ignored", DeprecationWarning, stacklevel=2)
+            warn(f"collective mode has no servers: servers={servers!r} is ignored", DeprecationWarning)
         servers = 0
     servers = 1 if servers is None else servers
     require_arguments(run, train_fn, args, restarts, on_status, settings)

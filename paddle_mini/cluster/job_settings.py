@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import uuid
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..callsite import warn
 from ..errors import shown
 from .coordinator.coordinator_settings import CoordinatorSettings
 from .errors import Malformed
@@ -59,7 +59,7 @@ class JobSettings:
     @property
     def beat_seconds(self) -> float:
         """The former name of heartbeat_seconds."""
-        warnings.warn("JobSettings.beat_seconds is deprecated: use heartbeat_seconds", DeprecationWarning, stacklevel=2)
+        warn("JobSettings.beat_seconds is deprecated: use heartbeat_seconds", DeprecationWarning)
         return self.heartbeat_seconds
 
     @property

@@ -80,6 +80,8 @@ class Block(NamedTuple):
 
 def check_info(info: ParameterInfo) -> None:
     """Malformed for an invalid description."""
+    if not isinstance(info, ParameterInfo):
+        raise Malformed(f"{shown(info)} is not a ParameterInfo")
     if not info.name or len(info.name.encode("utf-8", "replace")) > 1024 or not info.name.isprintable():
         raise Malformed(f"{shown(info.name)} is not a valid parameter name: 1 to 1024 bytes without control characters")
     if info.dtype not in ("float32", "float64"):

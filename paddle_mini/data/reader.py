@@ -45,7 +45,11 @@ def shuffle(samples: Iterable[Item], buffer_size: int, seed: int | Sequence[int]
         [0, 1, 2, 3, 4]
     """
     require_positive("shuffle", "buffer_size", buffer_size)
-    return _shuffled(samples, buffer_size, np.random.default_rng(seed))
+    try:
+        random = np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise ProgramError(f"shuffle: seed is {shown(seed)}, it must be an integer, at least 0, or a list of them") from error
+    return _shuffled(samples, buffer_size, random)
 
 
 def _shuffled(samples: Iterable[Item], size: int, random: np.random.Generator) -> Iterator[Item]:

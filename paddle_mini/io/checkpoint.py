@@ -5,11 +5,11 @@ import json
 import numbers
 import os
 import time
-import warnings
 import weakref
 from typing import Any, NamedTuple
 
 from .._core import ProgramError, Scope, printable
+from ..callsite import warn
 from ..errors import shown
 from ..executor import Executor
 from ..program import Program
@@ -164,9 +164,9 @@ class CheckpointManager:
         with naming(found.path):
             require_fit(checkpoint, program, exe, scope)
         for problem in damaged:
-            warnings.warn(f"{printable(problem, 2000)}; '{printable(found.path)}' is taken", stacklevel=2)
+            warn(f"{printable(problem, 2000)}; '{printable(found.path)}' is taken")
         if checkpoint.program != program_sum(program):
-            warnings.warn(f"the program has changed since '{printable(found.path)}' was saved; its variables fit", stacklevel=2)
+            warn(f"the program has changed since '{printable(found.path)}' was saved; its variables fit")
         put_back(checkpoint, program, exe, scope)
         self._last_step, self._last_time = found.step, time.monotonic()
         return Restored(found.step, checkpoint.data, found.path)

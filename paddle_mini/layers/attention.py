@@ -178,7 +178,8 @@ def _projected(
     parts: list[Variable] = []
     for group in groups:
         x, count, name = group[0], len(group), f"{prefix}.{'qkv'[len(parts) : len(parts) + len(group)]}"
-        attr = copy.copy(param_attr)
+        with at_users_line():
+            attr = copy.copy(ParamAttr.of(param_attr))
         if attr.initializer is None:  # as if each part had a separate weight
             attr.initializer = Xavier(fan_in=known_dim(x, 2, "multi_head_attention"), fan_out=width)
         parts += split_heads(fc(x, count * width, 2, attr, bias_attr, name=name), heads, width, prefix, count)

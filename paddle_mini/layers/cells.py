@@ -5,18 +5,20 @@ import copy
 from abc import ABC, abstractmethod
 from typing import Any
 
+from .._core import ProgramError
+from ..errors import shown
 from ..initializer import Constant
 from ..param_attr import ParamAttr
 from ..variable import Variable
 from . import ops
 from .cut import slice, split
-from .emit import create_parameter, known_dim, layer_name
+from .emit import create_parameter, known_dim, layer_name, refuse
 from .fill import fill_constant_batch_size_like
 from .linear import matmul
 from .rearrange import squeeze, transpose, unsqueeze
 from .recurrence import StaticRNN
 from .sequence import sequence_mask
-from .structure import flatten_structure, map_structure
+from .structure import flatten_structure, map_structure, require_states
 from .tensor import concat
 
 
@@ -129,6 +131,8 @@ class LSTMCell(RNNCell):
         return [self.hidden_size, self.hidden_size]
 
     def call(self, inputs: Variable, states: Any) -> tuple[Variable, Any]:
+        if not isinstance(states, (list, tuple)) or len(states) != 2:
+            refuse(ProgramError, f"LSTMCell: the states are {shown(states)}, they must be two Variables, hidden and cell")
         hidden, cell = states
         if not self._made:
             width = known_dim(inputs, 1, "LSTMCell") + self.hidden_size
@@ -184,6 +188,7 @@ def rnn(
     steps = inputs if time_major else transpose(inputs, [1, 0, 2])
     if initial_states is None:
         initial_states = cell.get_initial_states(steps, inputs.dtype, batch_dim_idx=1)
+    require_states("rnn", "initial_states", initial_states)
     mask = None
     if sequence_length is not None:  # [T, N, 1]: 1 until the end of a row
         ones = sequence_mask(sequence_length, maxlen=known_dim(steps, 0, "rnn"), dtype=inputs.dtype)

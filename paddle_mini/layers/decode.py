@@ -17,7 +17,7 @@ from .metric import topk
 from .rearrange import expand, reshape, transpose, unsqueeze
 from .reduce import reduce_all
 from .select import gather
-from .structure import map_structure
+from .structure import map_structure, require_states
 from .tensor import assign, cast
 
 IMPOSSIBLE = -1e9  # log-probability of words that can't be chosen
@@ -122,6 +122,7 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
     """
     if not isinstance(decoder, BeamSearchDecoder):
         refuse(ProgramError, f"dynamic_decode: {shown(decoder)} is not a BeamSearchDecoder")
+    require_states("dynamic_decode", "inits", inits)
     max_steps = fill_constant([1], "int64", whole("dynamic_decode", "max_step_num", max_step_num))
     words, chances, ended, states = decoder.begin(inits)
     time = fill_constant([1], "int64", 0)

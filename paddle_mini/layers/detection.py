@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
-from .emit import emit, emit_ports
+from .emit import emit, emit_ports, refuse
 
 
 def yolo_box(
@@ -141,6 +143,8 @@ def prior_box(
         >>> boxes.shape
         (3, 3, 4, 4)
     """
+    if len(steps) != 2:
+        refuse(ProgramError, f"prior_box: steps are {shown(steps)}, they must be 2 numbers")
     attrs = {
         "min_sizes": list(min_sizes),
         "max_sizes": list(max_sizes or ()),

@@ -14,7 +14,7 @@ from ..arithmetic import IDENTITY, is_truth
 from ..block import Block
 from ..errors import near
 from ..guards import default_main_program, default_startup_program
-from ..param_attr import ParamAttr
+from ..param_attr import ParamAttr, require_initializer
 from ..schemas import GENERIC, attr_types, op_schema
 from ..variable import Parameter, Variable
 
@@ -173,6 +173,12 @@ def _create_parameter(
     if existing is not None:
         _require_same(existing, dims, dtype)
         return existing  # type: ignore[return-value]
+    if startup is main:
+        raise ProgramError(
+            f"parameter '{printable(parameter_name)}': the main program is also the startup program, so that each run would set "
+            "it again; give program_guard two programs"
+        )
+    require_initializer("default_initializer", default_initializer)
     facts = {
         "trainable": attr.trainable,
         "learning_rate": attr.learning_rate,

@@ -2,6 +2,7 @@
 # Type checkers and editors read ops.pyi, which `make stub` writes.
 from functools import partial
 
+from ..arguments import explained
 from ..renamed import takes_other_names
 from ..transaction import atomic
 from . import from_schema
@@ -216,7 +217,7 @@ __all__ = list(_MAKERS)
 def __getattr__(name: str):
     if name not in _MAKERS:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    function = globals()[name] = atomic(takes_other_names(_MAKERS[name]()))
+    function = globals()[name] = explained(atomic(takes_other_names(_MAKERS[name]())))
     return function
 
 

@@ -42,3 +42,9 @@ def require_variables(layer: str, what: str, value: Any) -> None:
     for leaf in flatten_structure(value):
         if not isinstance(leaf, Variable):
             refuse(ProgramError, f"{layer}: {what} holds {shown(leaf)}, which is not a Variable")
+
+
+def require_states(layer: str, what: str, value: Any) -> None:
+    if not flatten_structure(value):
+        refuse(ProgramError, f"{layer}: {what} is {shown(value)}, it must hold the Variables of the states")
+    require_variables(layer, what, value)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import ProgramError
+from ..arguments import explained
 from ..errors import shown
 from ..layers.from_schema import made_layer
 from ..renamed import takes_other_names
@@ -30,4 +31,4 @@ def require_new(name: str) -> None:
 
 def layer_of(name: str, home: str, hidden: Collection[str] = (), several: bool = False) -> LayerFunction:
     """The layer function of an operator that has been added; `home` is its module, the rest is as of made_layer."""
-    return atomic(takes_other_names(made_layer(name, hidden, home=home, several=several)))
+    return explained(atomic(takes_other_names(made_layer(name, hidden, home=home, several=several))))

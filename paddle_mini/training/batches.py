@@ -67,7 +67,7 @@ class Batches:
             drop_last = any(var.shape[:1] > (0,) for var in self.variables)
             feeder = DataFeeder(self.variables) if any(var.lod_level for var in self.variables) else None
             data = data.batch(batch_size, drop_last, feeder=feeder)
-        if not (hasattr(data, "__iter__") or callable(data)) or isinstance(data, (str, bytes)):
+        if not (hasattr(data, "__iter__") or callable(data)) or isinstance(data, (str, bytes, Variable)):
             raise ProgramError(
                 f"{what} is {shown(data)}: give arrays, a Loader, an iterable of batches or a function that returns one"
             )
