@@ -29,9 +29,7 @@ auto Executor::alone(Stop stop, F f) -> decltype(f()) {
     Scope::Use settled(*scope, Access::Change);
     try {
       settled.begin(stop);
-    } catch (const ScopeInUse&) {
-      throw;
-    } catch (const Interrupted&) {
+    } catch (const ScopeInUse&) { throw; } catch (const Interrupted&) {
       throw;
     } catch (...) { scope->fail_later(std::current_exception()); }  // a run's error is for the next user of that scope
   }

@@ -106,7 +106,8 @@ class Inference {
     auto it = current_.find(name);
     if (it != current_.end()) return it->second;
     const VarDesc& var = *program_.find(start_.block, name);
-    Variable* there = start_.frame ? start_.frame->find(name) : nullptr;  // of persistable variables, those that are fed
+    Variable* there =
+        start_.frame ? start_.frame->find(name) : nullptr;  // of persistable variables, those that are fed
     if (there && there->has_value()) {
       int index = result_.add({name, there->info(), Origin::Fed});
       result_.live_in.push_back(index);
@@ -269,7 +270,7 @@ class Inference {
     }
     const VarDesc* var = program_.find(0, name);
     require<ProgramError>(var, "fetch '", printable(name), "': the program has no such variable");
-    Variable* there = var->persistable || !start_.frame ? nullptr : start_.frame->find(name);
+    Variable* there = start_.frame ? start_.frame->find(name) : nullptr;
     if (there && there->has_value()) {
       result_.live_in.push_back(result_.add({name, there->info(), Origin::Fed}));
       result_.fetches.push_back(result_.live_in.back());

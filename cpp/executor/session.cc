@@ -54,8 +54,9 @@ void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bo
     frame_ = std::make_unique<Frame>();
     for (size_t i = 0; i < feeds.size(); ++i) {
       const std::string& name = signature_->feeds()[i];
-      require<ProgramError>(!signature_->program()->written.count(name), "feed '", printable(name),
-                            "': the program writes this variable, and runs in several segments; Scope.set() sets it before the run");
+      require<ProgramError>(
+          !signature_->program()->written.count(name), "feed '", printable(name),
+          "': the program writes this variable, and runs in several segments; Scope.set() sets it before the run");
       (*frame_)[name].tensor = feeds[i];
     }
   }

@@ -83,7 +83,8 @@ void require_known(const ProgramDesc& program, const OpTable& operators) {
 void declare_missing_gradients(VerifiedProgram& program, int block, const OpDesc& op) {
   const std::string_view suffix = kGradSuffix;
   auto value_of = [&](const std::string& name) {  // the value that this is the gradient of; empty: it is none
-    const bool ends = name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+    const bool ends =
+        name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
     return ends ? name.substr(0, name.size() - suffix.size()) : "";
   };
   for (const Slot& slot : op.inputs) {

@@ -13,7 +13,8 @@ def reference(inputs, attrs):
     spatial = [(p[4], p[5]), (p[2], p[3]), (p[0], p[1])]
     pairs = [(0, 0), *spatial, (0, 0)] if attrs["data_format"] == "NDHWC" else [(0, 0), (0, 0), *spatial]
     value = {"constant_values": attrs["value"]} if attrs["mode"] == "constant" else {}
-    return {"Out": np.pad(inputs["X"], pairs, MODES[attrs["mode"]], **value)}
+    padded = np.pad(inputs["X"], [(max(a, 0), max(b, 0)) for a, b in pairs], MODES[attrs["mode"]], **value)
+    return {"Out": padded[tuple(slice(max(-a, 0), size - max(-b, 0)) for (a, b), size in zip(pairs, padded.shape))]}
 
 
 test_pad3d = op_tests(
@@ -29,6 +30,10 @@ test_pad3d = op_tests(
         "around twice": ({"X": array(1, 1, 1, 1, 2)}, {"paddings": [5, 5, 2, 2, 0, 0], "mode": "circular"}),
         "one element": ({"X": array(1, 1, 1, 1, 1)}, {"paddings": [1, 1, 0, 0, 0, 1], "mode": "replicate"}),
         "no images": ({"X": array(0, 2, 3, 4, 3)}, {"paddings": [1, 1, 1, 1, 1, 1], "mode": "reflect"}),
+        **{
+            f"{mode}, negative": ({"X": array(1, 2, 3, 4, 5)}, {"paddings": [-1, 2, 0, -2, -1, -2], "mode": mode})
+            for mode in MODES
+        },
         "nothing": ({"X": array(1, 1, 0, 1, 1)}, {"paddings": [0, 0, 0, 0, 1, 1]}),
     },
     gradients=["X"],
@@ -47,7 +52,12 @@ test_pad3d = op_tests(
             "circular 1",
         ),
         "no such mode": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0] * 6, "mode": "other"}, pm.ProgramError, "mode"),
-        "negative": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0, -1, 0, 0, 0, 0]}, pm.ProgramError, "paddings -1"),
+        "more than there is": (
+            {"X": array(1, 1, 2, 2, 2)},
+            {"paddings": [-1, -2, 0, 0, 0, 0]},
+            pm.ShapeError,
+            "X [1, 1, 2, 2, 2] 2 elements remove 3",
+        ),
     },
 )
 
