@@ -205,15 +205,24 @@ def momentum(rate):
     return apply
 
 
+def perceptron(params, x):
+    for i in range(0, len(params) - 2, 2):
+        x = tf.nn.relu(tf.linalg.matmul(x, params[i]) + params[i + 1])
+    return tf.linalg.matmul(x, params[-2]) + params[-1]
+
+
+def tiny_mlp():
+    work = workloads.tiny_mlp()
+
+    def apply(param, slots, gradient):
+        tf.raw_ops.ResourceApplyGradientDescent(var=param.handle, alpha=work.rate, delta=gradient)
+
+    return training(work, work.layers, perceptron, 0, apply)
+
+
 def mlp():
     work = workloads.mlp()
-
-    def forward(params, x):
-        for i in range(0, len(params) - 2, 2):
-            x = tf.nn.relu(tf.linalg.matmul(x, params[i]) + params[i + 1])
-        return tf.linalg.matmul(x, params[-2]) + params[-1]
-
-    return training(work, work.layers, forward, 2, adam(work.rate, 2 * len(work.layers)))
+    return training(work, work.layers, perceptron, 2, adam(work.rate, 2 * len(work.layers)))
 
 
 def lenet():
@@ -236,4 +245,5 @@ def lenet():
     return training(work, layers, forward, 1, momentum(work.rate))
 
 
-serve({"mlp": mlp, "lenet": lenet, "resnet": resnet, "lstm": lstm, "gpt": gpt, "wide_deep": wide_deep})
+WORKLOADS = (tiny_mlp, mlp, lenet, resnet, lstm, gpt, wide_deep)
+serve({make.__name__: make for make in WORKLOADS})

@@ -23,7 +23,16 @@ def yolo(count):
     return f'yolo_loss(x(2, 14, 4, 4), {boxes}, n(2, 2, {count}, dtype="int32"), [10, 13, 16, 30, 33, 23], [1, 2], 2, 0.7, 16)'
 
 
+def branches(least):
+    """The loss reads one of the outputs; PaddlePaddle names the gradients of both."""
+    return f"cond(paddle.mean(x(3)) > {least}, lambda: (x(3) * 2, x(2) * 2), lambda: (x(3) - 1, x(2) * 3))[:1]"
+
+
 AGREE = [
+    ("paddle.static.nn", branches(-9.0)),
+    ("paddle.static.nn", branches(9.0)),
+    ("paddle.nn.functional", "affine_grid(x(2, 2, 3), paddle.shape(x(2, 3, 4, 5)))"),
+    ("paddle.nn.functional", "pad(x(2, 3, 6, 6, 6), [-1, 1, 0, -2, 2, 0], 'reflect', data_format='NCDHW')"),
     ("paddle.nn", gru("bidirect", "None", [4, 3])),
     ("paddle.nn", gru("bidirect", "x(2, 2, 4)", [5, 5])),
     ("paddle.nn", gru("forward", "x(1, 2, 4)", [4, 3])),
