@@ -201,7 +201,7 @@ bool Blocks::is_persistable(int block, const std::string& name) const {
 }
 
 Variable* Blocks::find(Frame& frame, const std::string& name) {
-  if (Variable* held = frame.find(name)) {  // of persistable variables, those that are fed
+  if (Variable* held = frame.find(name)) {  // a persistable variable is there if it is fed
     if (held->has_value()) return held;
     if (!is_persistable(frame.block(), name)) return nullptr;
   }

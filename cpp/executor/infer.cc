@@ -107,7 +107,7 @@ class Inference {
     if (it != current_.end()) return it->second;
     const VarDesc& var = *program_.find(start_.block, name);
     Variable* there =
-        start_.frame ? start_.frame->find(name) : nullptr;  // of persistable variables, those that are fed
+        start_.frame ? start_.frame->find(name) : nullptr;  // a persistable variable is there if it is fed
     if (there && there->has_value()) {
       int index = result_.add({name, there->info(), Origin::Fed});
       result_.live_in.push_back(index);
