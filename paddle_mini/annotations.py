@@ -51,7 +51,9 @@ def meaning(parameter: inspect.Parameter, function: Any) -> Any:
         return Any
     if isinstance(annotation, str):
         try:
-            return eval(annotation, {}, _Names(inspect.unwrap(function).__globals__))
+            names = _Names(inspect.unwrap(function).__globals__)
+            alone = types.SimpleNamespace(__annotations__={"it": annotation})  # others may have names that are not known
+            return typing.get_type_hints(alone, {}, names)["it"]
         except (NameError, AttributeError, TypeError):
             return Any
     return annotation

@@ -28,7 +28,7 @@ def installing(folder):
     assert sorted(one.split(">")[0] for one in required) == ["numpy", "protobuf"]
     code = "import sys, paddle_mini; print(*{name.split('.')[0] for name in sys.modules})"
     assert not {"matplotlib", "rich", "tqdm", "tensorboardX", "torch", "scipy", "ray"} & set(python(code, folder).stdout.split())
-    assert {"cuda13", "netron", "progress", "ray", "safetensors", "tensorboard"} <= set(
+    assert {"cuda13", "netron", "progress", "ray", "tensorboard"} <= set(
         importlib.metadata.metadata("paddle_mini").get_all("Provides-Extra")
     )
 
