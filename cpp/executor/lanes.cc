@@ -78,7 +78,7 @@ class Lanes {
     const int writes = variable(v).origin == Origin::Temporary ? 1 : 0;
     const bool passes = variable(v).origin == Origin::Temporary || variable(v).origin == Origin::Fed;
     return passes && info.kind == VarKind::Tensor && info.dtype == DType::Float32 && info.shape.rank() == 4 &&
-           info.shape.numel() > 0 && info.shape[0] % lanes_ == 0 && use(v).writes == writes;
+           info.shape.numel() > 0 && info.shape[0] % lanes_ == 0 && info.lod.empty() && use(v).writes == writes;
   }
   bool may_be_in_lanes(int v) const {
     return is_images(v) && variable(v).origin == Origin::Temporary && !use(v).is_needed;

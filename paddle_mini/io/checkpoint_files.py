@@ -30,13 +30,13 @@ from ..program import Program
 from ..scope import raw_name
 from .checkpoint_values import Values
 from .checksums import Crc32c
+from .new_file import CHUNK, NewFile
 from .regular_files import open_regular, sync_directory
 from .values import Lod, check_names, naming, require_declared, set_values, zeros_of_averages
 
 FORMAT, FORMATS = 2, (1, 2)
 VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
 FILES = frozenset((VARIABLES, ROWS, RANDOM, MANIFEST))
-_CHUNK = 1 << 20  # stays in the cache for its checksum
 
 
 class Checkpoint(NamedTuple):
@@ -59,39 +59,6 @@ def naming_failures(what: str) -> Iterator[None]:
     except OSError as error:
         file = f" ('{os.path.basename(error.filename)}')" if isinstance(error.filename, str) else ""
         raise ProgramError(f"{what}: {error.strerror or error}{file}") from None
-
-
-class NewFile:
-    """A file that was not there; its bytes are on the disk when the `with` block ends."""
-
-    def __init__(self, folder: str, name: str, checksum: Any):
-        """checksum: an object of hashlib, or like it."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        self._descriptor = os.open(os.path.join(folder, name), flags, 0o666)
-        self._bytes, self._sum = 0, checksum
-
-    def write(self, data: bytes | memoryview) -> int:
-        rest = memoryview(data)
-        while rest:
-            written = os.write(self._descriptor, rest[:_CHUNK])
-            _core.begin_writing(self._descriptor, self._bytes, written)
-            self._sum.update(rest[:written])
-            self._bytes += written
-            rest = rest[written:]
-        return len(data)
-
-    def facts(self) -> dict[str, Any]:
-        return {"bytes": self._bytes, self._sum.name: self._sum.hexdigest()}
-
-    def __enter__(self) -> NewFile:
-        return self
-
-    def __exit__(self, kind: Any, *error: Any) -> None:
-        try:
-            if kind is None:
-                os.fsync(self._descriptor)
-        finally:
-            os.close(self._descriptor)
 
 
 def held_names(program: Program, scope: Scope) -> tuple[list[str], list[str]]:
@@ -235,8 +202,8 @@ def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> np.ndarray:
         if size != expected["bytes"]:
             raise ProgramError(f"it has {size} bytes, {shown(expected['bytes'])} were written")
         data = np.empty(size, "uint8")
-        for begin in range(0, size, _CHUNK):
-            part = data.data[begin : begin + _CHUNK]
+        for begin in range(0, size, CHUNK):
+            part = data.data[begin : begin + CHUNK]
             if file.readinto(part) != len(part):
                 raise ProgramError("it became shorter")
             checksum.update(part)

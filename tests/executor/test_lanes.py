@@ -163,3 +163,15 @@ def test_devices_and_other_layouts_stay():
         return pm.layers.transpose(x, [0, 3, 1, 2])
 
     assert in_lanes(Model(last)) == 0
+
+
+def test_images_of_sequences_stay(monkeypatch):
+    """Their offsets count images."""
+    model, other = Model(), Model()
+    for one in (model, other):
+        one.feed["x"] = pm.LoDTensor(one.feed["x"], [[0, 5, 32]])
+        one.main.global_block().var("x").lod_level = 1
+    assert in_lanes(model) == 0
+    found = model.steps(2)
+    monkeypatch.setenv("PM_PASSES", "")
+    np.testing.assert_array_equal(found, other.steps(2))

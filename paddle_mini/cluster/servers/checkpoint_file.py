@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, NamedTuple
 
 from ..._core import printable
-from ...io.checkpoint_files import NewFile
+from ...io.new_file import NewFile
 from ...io.regular_files import open_regular, sync_directory
 from ...optimizer.native import StateSnapshot
 from ..errors import ClusterError, Malformed, StorageError, WrongVersion, storage_errors

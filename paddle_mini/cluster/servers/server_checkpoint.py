@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ...errors import shown
-from ...io.checkpoint_files import NewFile
+from ...io.new_file import NewFile
 from ...io.regular_files import sync_directory
 from ..errors import ClusterError, Gone, StorageError, WrongJob, storage_errors
 from ..object_store import ObjectStore, is_url, own_folder
