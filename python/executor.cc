@@ -88,15 +88,7 @@ std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& sign
   return run.plan_text(tensors, stage, user_wants_to_stop);
 }
 
-// An executor's end waits for what devices still do for it. That may follow a sum of replicas whose threads need the GIL.
-struct EndWithoutGil {
-  void operator()(Executor* executor) const {
-    if (interpreter_ends()) return;  // the process ends, too, and must not wait for all that other threads make
-    WithoutGil others_run;
-    delete executor;
-  }
-};
-using HeldExecutor = std::unique_ptr<Executor, EndWithoutGil>;
+using HeldExecutor = std::unique_ptr<Executor, EndWithoutGil<Executor>>;
 
 std::vector<Place> places_of(const std::vector<std::string>& names) {
   std::vector<Place> places;

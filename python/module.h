@@ -126,6 +126,18 @@ class WithoutGil {
   PyThreadState* thread_;
 };
 
+// Ends an object that may own work of devices, for which it waits. That may follow a sum of replicas whose threads need
+// the GIL.
+template <class T>
+struct EndWithoutGil {
+  void operator()(T* object) const {
+    if (!PyGILState_Check()) return delete object;  // inside the end of another such object
+    if (interpreter_ends()) return;  // the process ends, too, and must not wait for all that other threads make
+    WithoutGil others_run;
+    delete object;
+  }
+};
+
 // python_operators.cc: how often a Python function has kept an array of its inputs.
 uint64_t times_arrays_were_kept();
 void note_kept_arrays();

@@ -165,7 +165,7 @@ void define_scope(py::module_& m) {
                                             "    >>> scope.set(\"w\", np.ones((2, 3), \"float32\"))\n"
                                             "    >>> scope.get(\"w\").shape, \"w\" in scope\n"
                                             "    ((2, 3), True)")
-      .def(py::init<>())
+      .def(py::init([] { return std::shared_ptr<Scope>(new Scope, EndWithoutGil<Scope>()); }))
       .def("set", &set, py::arg("name"), py::arg("array"), py::arg("lod") = py::none(),
            "Gives the variable a copy of the array, of any library; numbers and lists take the element type that it "
            "has. "

@@ -15,11 +15,9 @@ uint64_t Scope::next_id() {
 
 void Scope::synchronize() {
   if (late_error_) std::rethrow_exception(std::exchange(late_error_, nullptr));
-  Pending* pending = pending_;
-  if (!pending) return;
+  if (!pending_) return;
   require_devices_kept();  // a child of fork() may have copied them in the middle of a run
-  pending_ = nullptr;
-  pending->synchronize();
+  std::exchange(pending_, nullptr)->synchronize();
 }
 
 bool Scope::Use::try_begin() {

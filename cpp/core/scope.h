@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/packed_store.h"
@@ -16,7 +17,7 @@
 
 namespace paddle_mini {
 
-// Asynchronous work on values of a scope that continues after its run has returned.
+// Asynchronous work on values of a scope that continues after its run has returned. Its end waits for the work.
 class Pending {
  public:
   virtual ~Pending() = default;
@@ -44,6 +45,7 @@ class Pending {
 // use of the scope sees all three, or changes all three, under one lock.
 class Scope {
  public:
+  ~Scope() { pending_.reset(); }  // it waits for work on the values, which must not end first
   Variable* find(const std::string& name) const;  // nullptr if absent
   Variable& create(const std::string& name);      // the existing one, or a new one without value
   void erase(const std::string& name);            // no-op if absent
@@ -93,8 +95,8 @@ class Scope {
 
   // Called before values are read or changed; only one plan's work is pending at a time.
   void synchronize();
-  Pending* pending() const { return pending_; }
-  void set_pending(Pending* pending) { pending_ = pending; }
+  const Pending* pending() const { return pending_.get(); }
+  void set_pending(std::shared_ptr<Pending> pending) { pending_ = std::move(pending); }
   void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next synchronize() throws it
   // Whether devices other than the host may hold or use values: then runs never share the scope.
   bool on_devices() const { return on_devices_; }
@@ -125,7 +127,7 @@ class Scope {
   std::atomic<uint64_t> generation_{1}, values_version_{1};
   std::shared_ptr<PackedStore> packed_ = std::make_shared<PackedStore>();
   SessionLock lock_;
-  Pending* pending_ = nullptr;
+  std::shared_ptr<Pending> pending_;  // its executor may have ended
   std::exception_ptr late_error_;
   std::atomic<bool> on_devices_{false};
   std::vector<Claim> claims_;

@@ -12,14 +12,15 @@ namespace paddle_mini {
 
 Executor::Executor(DeviceManager& manager, const ExecutorOptions& options)
     : placement_(manager, options.place, options.cpu_fallback, options.communicator != nullptr),
-      contexts_(manager, options.place, options.communicator, options.rank), sessions_(placement_) {
+      contexts_(std::make_shared<KernelContexts>(manager, options.place, options.communicator, options.rank)),
+      sessions_(placement_) {
   require_known_stages();
   require_known_passes();
-  contexts_.may_touch_files(options.files);
+  contexts_->may_touch_files(options.files);
   if (options.threads) require_threads(options.threads);
-  contexts_.limit_threads(options.threads);
-  contexts_.limit_loops(options.max_loop_steps);
-  contexts_.seed(options.seed ? *options.seed : std::random_device{}());
+  contexts_->limit_threads(options.threads);
+  contexts_->limit_loops(options.max_loop_steps);
+  contexts_->seed(options.seed ? *options.seed : std::random_device{}());
 }
 
 // Runs f while no run draws random numbers.
@@ -39,15 +40,15 @@ auto Executor::alone(Stop stop, F f) -> decltype(f()) {
 }
 
 std::string Executor::random_state(Stop stop) {
-  return alone(stop, [&] { return contexts_.random_state(); });
+  return alone(stop, [&] { return contexts_->random_state(); });
 }
 
 void Executor::set_random_state(const std::string& text, Stop stop) {
-  alone(stop, [&] { contexts_.set_random_state(text); });
+  alone(stop, [&] { contexts_->set_random_state(text); });
 }
 
 void Executor::seed(uint64_t seed, Stop stop) {
-  alone(stop, [&] { contexts_.seed(seed); });
+  alone(stop, [&] { contexts_->seed(seed); });
 }
 
 Executor::Run::Run(Executor& executor, std::shared_ptr<const Signature> signature, std::shared_ptr<Scope> scope)
@@ -68,19 +69,19 @@ void Executor::Run::start(const std::vector<Tensor>& feeds, Stop stop) {
   // move values between devices.
   bool alone = !signature_->program()->written.empty() || !executor_.placement_.place.is_cpu();
   begin(alone ? Access::Run : Access::ReadingRun, stop);
-  executor_.contexts_.begin_run();
+  executor_.contexts_->begin_run();
   ThreadPool::Caller caller;
   // Replicas begin together: once one of them has a sum in its device's queue, no other one still has to come out of a
   // callback that may wait for that queue, such as Python's garbage collection of another executor.
-  executor_.contexts_.agree();
-  session_->run(feeds, executor_.contexts_, stop);
+  executor_.contexts_->agree();
+  session_->run(feeds, *executor_.contexts_, stop);
 }
 
 std::string Executor::Run::plan_text(const std::vector<Tensor>& feeds, const std::string& stage, Stop stop) {
   signature_->require_feeds(feeds.size());
   begin(Access::Run, stop);
-  executor_.contexts_.begin_run();
-  return session_->plan_text(feeds, stage, executor_.contexts_.threads());
+  executor_.contexts_->begin_run();
+  return session_->plan_text(feeds, stage, executor_.contexts_->threads());
 }
 
 }  // namespace paddle_mini

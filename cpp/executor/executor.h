@@ -54,7 +54,7 @@ class Executor {
   auto alone(Stop stop, F f) -> decltype(f());
 
   Placement placement_;
-  KernelContexts contexts_;
+  std::shared_ptr<KernelContexts> contexts_;
   SessionLock lock_;
   SessionCache sessions_;
 };

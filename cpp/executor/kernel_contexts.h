@@ -1,4 +1,4 @@
-// KernelContexts: the kernel context of one executor for each place.
+// KernelContexts: the kernel context of one executor for each place. Work that it has begun shares them.
 #pragma once
 
 #include "core/communicator.h"
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-class KernelContexts {
+class KernelContexts : public std::enable_shared_from_this<KernelContexts> {
  public:
   // With a communicator, the executor is one of several replicas, and each run takes effect on all of them or on none.
   KernelContexts(DeviceManager& manager, const Place& place, std::shared_ptr<Communicator> communicator = nullptr,

@@ -39,15 +39,6 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
   binding_.accept_scope();
 }
 
-// If no run has waited for the schedule, the next user of the scope gets its error.
-Plan::~Plan() {
-  if (!schedule_) return;
-  try {
-    synchronize();
-  } catch (...) { scope_.fail_later(std::current_exception()); }
-  if (scope_.pending() == this) scope_.set_pending(nullptr);
-}
-
 size_t Plan::own_bytes() const {
   constexpr size_t kVariable = 600, kStep = 1200,
                    kSchedule = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc

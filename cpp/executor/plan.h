@@ -9,12 +9,11 @@
 
 namespace paddle_mini {
 
-class Plan : public Pending {
+class Plan : public Pending, public std::enable_shared_from_this<Plan> {
  public:
   // Creates the variables that the segment adds to the scope, and moves those that lie on other devices than it needs.
   // On an error the scope is unchanged. The scope must outlive the plan.
   Plan(Segment segment, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas);
-  ~Plan() override;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 

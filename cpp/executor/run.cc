@@ -36,7 +36,7 @@ void Plan::run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state) 
     prepare(feeds, frame);
     size_t stoppable = save_values(state.undo);
     if (schedule_) {
-      scope_.set_pending(this);
+      scope_.set_pending(shared_from_this());
       scope_.note_devices();  // even if all values are the host's: readers must wait for the queues
       schedule_->run(state, serial_, by_itself);
       if (!by_itself) synchronize();

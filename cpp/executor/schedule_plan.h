@@ -8,10 +8,10 @@
 namespace paddle_mini {
 
 struct SchedulePlan {
-  std::unique_ptr<AsyncSchedule> schedule;
   std::vector<Place> places;  // place of each lane
   std::vector<Lane> lanes;
   std::vector<std::unique_ptr<Kernel>> saving;  // the first steps of the schedule: they save values for a rollback
+  std::unique_ptr<AsyncSchedule> schedule;  // its end waits for its steps
 
   // Converts step numbers between the plan and the schedule.
   size_t schedule_step(size_t step) const { return saving.size() + step; }

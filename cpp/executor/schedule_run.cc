@@ -21,6 +21,7 @@ void ScheduleRun::run(RunState& state, uint64_t plan, bool agree) {
 }
 
 void ScheduleRun::set_devices(KernelContexts& contexts) {
+  if (contexts_.get() != &contexts) contexts_ = contexts.shared_from_this();
   std::vector<ScheduleLane>& lanes = plan_.schedule->lanes();
   for (size_t i = 0; i < lanes.size(); ++i) {
     KernelContext* context = plan_.lanes[i] == Lane::Compute ? &contexts.at(plan_.places[i]) : nullptr;
