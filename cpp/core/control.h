@@ -27,6 +27,9 @@ class ControlRun {
   // Names of the variables that an operator of the block both reads and writes.
   virtual std::vector<std::string> changed_in_place(int block) const = 0;
   virtual bool is_persistable(const std::string& name) const = 0;
+  // The declared element type of a dense tensor to which an operator of this block, or of its gradient, gives an equal
+  // in shape (fill_any_like); nothing for other variables.
+  virtual std::optional<DType> dtype_to_fill_like(const std::string& name) const = 0;
   virtual Variable* find(Frame& from, const std::string& name) = 0;  // nullptr if it has no value
   // Sets the value of a name: in the scope if it is persistable, else in the frame that has the name or whose block
   // declares it.

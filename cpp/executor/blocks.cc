@@ -36,6 +36,9 @@ class Control : public ControlRun {
     return blocks_.program().blocks[block].changed_in_place;
   }
   bool is_persistable(const std::string& name) const override { return blocks_.is_persistable(frame.block(), name); }
+  std::optional<DType> dtype_to_fill_like(const std::string& name) const override {
+    return blocks_.dtype_to_fill_like(frame.block(), name);
+  }
   Variable* find(Frame& from, const std::string& name) override { return blocks_.find(from, name); }
   void set(Frame& from, const std::string& name, Variable value) override {
     blocks_.set(from, name, std::move(value), state_);
@@ -198,6 +201,13 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
 bool Blocks::is_persistable(int block, const std::string& name) const {
   const VarDesc* var = program_->find(block, name);
   return var && var->persistable && holds_tensor(static_cast<VarKind>(var->kind));
+}
+
+std::optional<DType> Blocks::dtype_to_fill_like(int block, const std::string& name) const {
+  if (!program_->blocks[block].only_shapes_read.count(name)) return std::nullopt;
+  const VarDesc* var = program_->find(block, name);
+  if (!var || static_cast<VarKind>(var->kind) != VarKind::Tensor) return std::nullopt;
+  return static_cast<DType>(var->dtype);
 }
 
 Variable* Blocks::find(Frame& frame, const std::string& name) {

@@ -24,6 +24,7 @@ class Blocks {
 
   Variable* find(Frame& frame, const std::string& name);  // in host memory; nullptr if it has no value
   bool is_persistable(int block, const std::string& name) const;
+  std::optional<DType> dtype_to_fill_like(int block, const std::string& name) const;
   void set(Frame& frame, const std::string& name, Variable value, RunState& state);
   const VerifiedProgram& program() const { return *program_; }
 

@@ -184,6 +184,12 @@ std::vector<bool> blocks_that_run(const ProgramDesc& program) {
   return run;
 }
 
+bool reads_only_shapes(const VerifiedOp& op) {
+  const std::vector<Slot>& slots = op.desc.inputs;
+  return std::all_of(slots.begin(), slots.end(),
+                     [&](const Slot& slot) { return op.schema->reads_only_shape(slot.name); });
+}
+
 void note_reads(VerifiedProgram& program) {
   const auto names = names_of_blocks(program);
   for (size_t b = 0; b < program.blocks.size(); ++b) {
@@ -192,6 +198,10 @@ void note_reads(VerifiedProgram& program) {
       const OpDesc& op = block.ops[i].desc;
       auto read = [&](const std::string& name) { block.last_read[name] = i; };
       each_name(op.inputs, read);
+      if (reads_only_shapes(block.ops[i])) {
+        VerifiedBlock& of = block.forward < 0 ? block : program.blocks[block.forward];
+        each_name(op.inputs, [&](const std::string& name) { of.only_shapes_read.insert(name); });
+      }
       each_name(op.outputs, [&](const std::string& name) {
         auto it = block.last_read.find(name);
         if (it != block.last_read.end() && it->second == i) block.changed_in_place.push_back(name);

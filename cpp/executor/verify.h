@@ -24,6 +24,8 @@ struct VerifiedBlock {
   std::unordered_map<std::string, VarDesc> vars;
   std::unordered_map<std::string, int> last_read;  // the last operator that reads a name, including inner blocks
   std::vector<std::string> changed_in_place;       // names that one operator both reads and writes
+  // Names whose shapes are read by operators that read no values (fill_any_like), here or in the gradient block.
+  std::unordered_set<std::string> only_shapes_read;
   std::unordered_set<std::string> live_out;        // names of values that are read after the block has run
 };
 

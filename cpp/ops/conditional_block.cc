@@ -19,14 +19,27 @@ bool holds(ControlRun& run) {
   return true;
 }
 
+// Backward operators of PaddlePaddle make zeros in the shapes of outputs, also of the block that did not run, which does not
+// use them: such an output, which nothing has written, becomes a tensor without elements, as in PaddlePaddle.
+void leave_empty(ControlRun& run) {
+  const auto& names = run.op.output("Out");
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::optional<DType> dtype = run.dtype_to_fill_like(names[i]);
+    if (run.is_persistable(names[i]) || run.find(run.frame, names[i])) continue;
+    if (dtype) run.set_output("Out", i, tensor_variable(new_tensor(*dtype, {0})));
+  }
+}
+
 void run_conditional_block(ControlRun& run) {
   Variable scopes;
   scopes.kind = VarKind::StepScopes;
+  int block = run.block_attr("sub_block");
   if (holds(run)) {
-    int block = run.block_attr("sub_block");
     auto inside = std::make_shared<Frame>(block, &run.frame);
     run.run_block(block, *inside);
     if (run.has_gradient(block)) scopes.frames.push_back(inside);
+  } else if (run.has_gradient(block)) {
+    leave_empty(run);
   }
   run.set_output("Scope", 0, std::move(scopes));
 }

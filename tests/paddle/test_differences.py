@@ -28,9 +28,16 @@ def branches(least):
     return f"cond(paddle.mean(x(3)) > {least}, lambda: (x(3) * 2, x(2) * 2), lambda: (x(3) - 1, x(2) * 3))[:1]"
 
 
+def largest(least):
+    """One output of each branch has no gradient."""
+    return f"cond(paddle.mean(x(3)) > {least}, lambda: (x(3) * 2, paddle.argmax(x(3))), lambda: (x(3) - 1, paddle.argmin(x(3))))"
+
+
 AGREE = [
     ("paddle.static.nn", branches(-9.0)),
     ("paddle.static.nn", branches(9.0)),
+    ("paddle.static.nn", largest(-9.0)),
+    ("paddle.static.nn", largest(9.0)),
     ("paddle.nn.functional", "affine_grid(x(2, 2, 3), paddle.shape(x(2, 3, 4, 5)))"),
     ("paddle.nn.functional", "pad(x(2, 3, 6, 6, 6), [-1, 1, 0, -2, 2, 0], 'reflect', data_format='NCDHW')"),
     ("paddle.nn", gru("bidirect", "None", [4, 3])),
