@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import arguments, averaging, clip, devices, initializer, layers, lr, nets, optimizer, regularizer, renamed, unique_name
+from . import arguments, averaging, clip, devices, initializer, layers, lr, optimizer, regularizer, renamed, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
@@ -22,7 +22,6 @@ from .block import Block
 from .executor import Executor, seed
 from .guards import default_main_program, default_startup_program, program_guard, reset_default_programs
 from .operator import Operator
-from .parallel import DataParallel
 from .param_attr import ParamAttr
 from .place import CPUPlace, CUDAPlace, EmulatedPlace
 from .program import Program
@@ -32,21 +31,23 @@ from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from . import amp, cluster, data, io, loggers, onnx, training
+    from . import amp, cluster, data, io, loggers, nets, onnx, training
     from .inspection.difference import diff
     from .inspection.finite import check_finite
     from .inspection.profiler import profile
     from .inspection.summary import summary
     from .layers.python import register_py_func
     from .own_operators import load_op, python_op
+    from .parallel import DataParallel
     from .predictor import Predictor
     from .training import Trainer, fit
 
 __version__ = "0.1.0"
 
 # Names whose modules are imported when they are used: import paddle_mini stays fast.
-_LAZY_MODULES = {"amp", "cluster", "data", "io", "loggers", "onnx", "training"}
+_LAZY_MODULES = {"amp", "cluster", "data", "io", "loggers", "nets", "onnx", "training"}
 _LAZY = {
+    "DataParallel": ".parallel",
     "Predictor": ".predictor",
     "Trainer": ".training",
     "check_finite": ".inspection.finite",

@@ -23,6 +23,8 @@ _DONE = "_explains_arguments"  # the mark of a wrapped function
 # Layers and runs call these so often that a wrapper would be felt; they check their arguments themselves.
 _OFTEN_CALLED = frozenset(["Block", "Operator", "Parameter", "Variable", "new_name", "run"])
 
+_EXPLAINED: set[type] = set()  # the classes whose methods are wrapped
+
 Plain = dict[str, tuple[int, str]]  # by parameter: its position, and its kind
 _NUMBERS = ("int", "float", "int | None", "float | None")
 
@@ -103,7 +105,8 @@ def make_explained(namespace: dict[str, Any], names: Iterable[str]) -> None:
 
 def _explain_methods(public: type) -> None:
     """Also methods that it inherits from a class of this package."""
-    own = [kind for kind in public.__mro__ if kind.__module__.startswith(f"{__package__}.")]
+    own = [kind for kind in public.__mro__ if kind.__module__.startswith(f"{__package__}.") and kind not in _EXPLAINED]
+    _EXPLAINED.update(own)
     for kind, name, method in [(one, *item) for one in own for item in vars(one).items()]:
         if name in _OFTEN_CALLED or (name.startswith("_") and name not in ("__init__", "__call__")):
             continue
@@ -115,7 +118,7 @@ def _explain_methods(public: type) -> None:
 
 def _has_arguments(function: Any, more_than: int) -> bool:
     """Whether it is a function of Python that is not wrapped yet, with more parameters than `more_than`."""
-    if not inspect.isfunction(function) or hasattr(function, _DONE):
+    if not inspect.isfunction(function) or _DONE in function.__dict__:
         return False
     code = inspect.unwrap(function).__code__
     return code.co_argcount + code.co_kwonlyargcount > more_than or code.co_flags & inspect.CO_VARARGS != 0

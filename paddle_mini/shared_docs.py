@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import inspect
-import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +12,7 @@ def describe_shared(things: Iterable[Any], arguments: Mapping[str, str], errors:
     parameters that they do not name, and with errors, by class."""
     for thing in dict.fromkeys(things):  # some have two names
         parameters = _parameters(thing.__init__ if inspect.isclass(thing) else thing)
-        text, example, code = inspect.cleandoc(thing.__doc__).partition("\nExample:\n")
+        text, example, code = _without_margin(thing.__doc__).partition("\nExample:\n")
         names = [name for name in parameters if name in arguments and not _names(text, name)]
         given: dict[str, list[str]] = {}
         for name in names:
@@ -21,8 +21,20 @@ def describe_shared(things: Iterable[Any], arguments: Mapping[str, str], errors:
         thing.__doc__ = _completed(text, described, errors or {}) + example + code
 
 
+def _without_margin(text: str) -> str:
+    """Python's compiler takes the margin away since 3.13. inspect.cleandoc takes ten times as long, at every import."""
+    return text.strip() if sys.version_info >= (3, 13) else text.replace("\n    ", "\n").strip()
+
+
 def _names(text: str, name: str) -> bool:
-    return name in text and re.search(rf"\b{name}\b", text) is not None  # few texts need the expression
+    """Whether it is one of the words of the text: an expression with \\b takes five times as long."""
+    at = text.find(name)
+    while at >= 0:
+        around = text[at - 1 : at] + text[at + len(name) : at + len(name) + 1]
+        if "_" not in around and not any(character.isalnum() for character in around):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 def _parameters(function: Any) -> tuple[str, ...]:

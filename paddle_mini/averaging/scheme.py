@@ -35,6 +35,13 @@ class Scheme(ABC):
     lazy = True
     """Whether rows of a table that did not change need no work."""
 
+    def __eq__(self, other: object) -> bool:
+        """Here, and not made by dataclass for each scheme, which would take a tenth of import paddle_mini."""
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
     def __repr__(self) -> str:
         """The constructor call, without default arguments."""
         given = [(one, getattr(self, one.name)) for one in fields(self) if one.init]  # type: ignore[arg-type]

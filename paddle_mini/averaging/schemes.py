@@ -17,7 +17,7 @@ from .profiles import gamma_of
 from .scheme import Scheme
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Window(Scheme):
     """The mean of the newest parameters: of at least `size` and fewer than 2 `size` steps.
 
@@ -56,7 +56,7 @@ class Window(Scheme):
         return {"scheme": "window", "window_rate": float(self.rate or 0), "window_min": minimum, "window_max": maximum}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Uniform(Scheme):
     """The mean over all steps (Ruppert 1988; Polyak and Juditsky 1992). Two floats a parameter.
 
@@ -82,7 +82,7 @@ class Uniform(Scheme):
         return {"scheme": "uniform"}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Tail(Scheme):
     """The mean over all steps after the first `start` ones (suffix averaging). Two floats a parameter.
 
@@ -99,7 +99,7 @@ class Tail(Scheme):
         return {"scheme": "uniform"}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Latest(Scheme):
     """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter.
 
@@ -132,7 +132,7 @@ class Latest(Scheme):
         return {"scheme": "uniform"}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Polynomial(Scheme):
     """The weight of step s is about s^eta: a tail average without a chosen begin (Shamir and Zhang 2013). Two floats a
     parameter; eta=3 is close to the mean of the last half.
@@ -150,7 +150,7 @@ class Polynomial(Scheme):
         return {"scheme": "polynomial", "exponent": float(self.eta)}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Power(Scheme):
     """The weight of step s of t is proportional to (s/t)^gamma: an exponential average whose length grows with the run
     (Karras et al. 2024).
@@ -183,7 +183,7 @@ class Power(Scheme):
         return {"scheme": "power", "exponent": max(0.0, self.exponent)}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Exponential(Scheme):
     """The weight of each step is `decay` times that of the next one.
 
@@ -249,7 +249,7 @@ class Exponential(Scheme):
         }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BiasCorrected(Scheme):
     """An exponential average plus a falling part of what the parameters have moved since the beginning, which makes up
     for its lag (BEMA, Block and Zhang 2025): t steps after the first update the weight is (rho + gamma t)^-kappa, and
