@@ -2,8 +2,8 @@
 // 3), }
 #include "tools/npy.h"
 
+#include <algorithm>
 #include <cstring>
-#include <regex>
 
 #include "program/files.h"
 #include "program/tensor_file.h"
@@ -28,10 +28,36 @@ DType dtype_of_descr(const std::string& descr) {
   fail<ProgramError>("element type '", printable(descr), "' is not supported");
 }
 
-std::string find(const std::string& header, const char* pattern) {
-  std::smatch match;
-  require<ProgramError>(std::regex_search(header, match, std::regex(pattern)), "the header is malformed");
-  return match[1];
+constexpr const char kDigits[] = "0123456789";
+
+void require_well_formed(bool fine) { require<ProgramError>(fine, "the header is malformed"); }
+
+// The header from the value of a key on.
+std::string_view value_of(std::string_view header, std::string_view key) {
+  size_t at = header.find(key);
+  require_well_formed(at != std::string_view::npos);
+  at = header.find_first_not_of(' ', at + key.size());
+  require_well_formed(at != std::string_view::npos);
+  return header.substr(at);
+}
+
+// The text from its first character, `open`, to `close`, without them.
+std::string inside(std::string_view text, char open, char close) {
+  size_t end = text.find(close, 1);
+  require_well_formed(text.front() == open && end != std::string_view::npos);
+  return std::string(text.substr(1, end - 1));
+}
+
+Shape shape_of(const std::string& dims) {
+  require_well_formed(dims.find_first_not_of(std::string(kDigits) + ", ") == std::string::npos);
+  Shape shape;
+  for (size_t at = dims.find_first_of(kDigits); at != std::string::npos;) {
+    size_t end = std::min(dims.find_first_not_of(kDigits, at), dims.size());
+    require<ProgramError>(end - at <= 15, "the shape (", dims, ") is too large");
+    shape.push_back(std::stoll(dims.substr(at, end - at)));
+    at = dims.find_first_of(kDigits, end);
+  }
+  return shape;
 }
 
 Tensor parse(std::string_view bytes) {
@@ -42,17 +68,13 @@ Tensor parse(std::string_view bytes) {
   std::memcpy(&length, &bytes[8], wide ? 4 : 2);
   size_t begin = wide ? 12 : 10;
   require<ProgramError>(length <= bytes.size() - begin && length <= 4096, "the file is cut off in its header");
-  std::string header(bytes.substr(begin, length));
-  require<ProgramError>(find(header, "'fortran_order': *(True|False)") == "False",
+  std::string_view header = bytes.substr(begin, length);
+  std::string_view fortran = value_of(header, "'fortran_order':");
+  require<ProgramError>(fortran.substr(0, 4) != "True",
                         "the array is in Fortran order: save it with numpy.ascontiguousarray");
-  DType dtype = dtype_of_descr(find(header, "'descr': *'([^']*)'"));
-  Shape shape;
-  std::string dims = find(header, "'shape': *\\(([0-9, ]*)\\)");
-  std::regex number("[0-9]+");
-  for (std::sregex_iterator it(dims.begin(), dims.end(), number), end; it != end; ++it) {
-    require<ProgramError>(it->length() <= 15, "the shape (", dims, ") is too large");
-    shape.push_back(std::stoll(it->str()));
-  }
+  require_well_formed(fortran.substr(0, 5) == "False");
+  DType dtype = dtype_of_descr(inside(value_of(header, "'descr':"), '\'', '\''));
+  Shape shape = shape_of(inside(value_of(header, "'shape':"), '(', ')'));
   size_t size = static_cast<size_t>(shape.numel()) * size_of(dtype), data = begin + length;
   require<ProgramError>(bytes.size() - data == size, "the array ", shape.str(), " has ", size, " bytes, the file ",
                         bytes.size() - data);
