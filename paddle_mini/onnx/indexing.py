@@ -41,7 +41,7 @@ def slice_(n: Node) -> Variable:
 def _slice_of_data(n: Node, x: Variable) -> Variable:
     """A slice whose starts or ends a run computes."""
     bounds = [n.x(index) for index in (1, 2)]
-    count = n.require_static(bounds[0])[0]
+    (count,) = n.require_static(bounds[0])
     if n.has(4) and n.known_ints(4) != [1] * count:
         raise Unsupported("starts and ends that a run computes, with steps other than 1")
     axes = [n.axis(axis, len(x.shape)) for axis in (n.known_ints(3) if n.has(3) else range(count))]
@@ -121,8 +121,7 @@ def _pad_by_index(n: Node, x: Variable, pairs: dict[int, tuple[int, int]], mode:
 def _from_front(n: Node, index: Variable, size: Any, sized: Variable, axis: int) -> Variable:
     """Indices, of which negative ones count from the end."""
     if size < 0:
-        ends = n.emit("shape", {"Input": sized})
-        count = n.cast(n.emit("slice", {"Input": ends}, {"axes": [0], "starts": [axis], "ends": [axis + 1]}), index.dtype)
+        count = n.sizes(sized, axis, axis + 1, index.dtype)
         count = count if index.shape else n.reshape(count, [])
     else:
         count = n.constant(size, index.dtype)
@@ -171,21 +170,21 @@ def gather_elements(n: Node) -> Variable:
     index = _from_front(n, n.x(1), x.shape[axis], x, axis)
     # take_along_axis broadcasts the other axes of Index; ONNX reads only the elements that Index has there.
     for i, (have, want) in enumerate(zip(x.shape, index.shape)):
-        if i != axis and have != want:
-            if have < 0 or want < 0:
-                raise Unsupported(f"indices whose dimension {i} must be known")
-            x = n.emit("slice", {"Input": x}, {"axes": [i], "starts": [0], "ends": [want]})
+        if i != axis and (have != want or want < 0):
+            given = {"EndsTensor": n.sizes(index, i, i + 1)} if want < 0 else {}
+            x = n.emit("slice", {"Input": x, **given}, {"axes": [i], "starts": [0], "ends": [max(want, 0)]})
     return n.emit("take_along_axis", {"Input": x, "Index": index}, {"Axis": axis}, "Result")
 
 
 def _flat_positions(n: Node, x: Variable, index: Variable) -> Variable:
     """Indices of the last axis of Index, from the front."""
     depth = index.shape[-1]
+    if depth < 0:
+        raise Unsupported(f"indices '{index.name}' {list(index.shape)}, whose last dimension must be known")
     sizes = x.shape[:depth]
-    if any(dim < 0 for dim in sizes) or depth < 0:
-        raise Unsupported(f"indices into '{x.name}' {list(x.shape)}, whose dimensions must be known")
+    counts = n.sizes(x, 0, depth, index.dtype) if min(sizes, default=0) < 0 else n.constant(list(sizes), index.dtype)
     negative = n.cast(n.op("less_than", index, n.constant(0, index.dtype)), index.dtype)
-    return n.add(index, n.mul(negative, n.constant(list(sizes), index.dtype)))
+    return n.add(index, n.mul(negative, counts))
 
 
 @converter("GatherND")
@@ -213,12 +212,14 @@ def _scattered(n: Node, x: Variable, index: Variable, updates: Variable, how: st
     if how == "add":
         return n.emit("scatter_nd_add", {"X": x, "Index": index, "Updates": updates})
     # The rows that the indices name, as one axis: put_along_axis then sets or combines their elements.
-    shape, depth = n.require_static(x), index.shape[-1]
-    count, width = int(np.prod(index.shape[:-1], dtype=np.int64)), int(np.prod(shape[depth:], dtype=np.int64))
+    depth = index.shape[-1]
+    shape = [x.shape[0], *n.require_static(x, 1)]  # the first dimension is not needed for positions
+    width = int(np.prod(shape[depth:], dtype=np.int64))
     strides = [int(np.prod(shape[i + 1 : depth], dtype=np.int64)) for i in range(depth)]
     row = n.op("reduce_sum", n.mul(index, n.constant(strides, index.dtype)), dim=[len(index.shape) - 1])
+    count = -1 if min(index.shape) < 0 else int(np.prod(index.shape[:-1], dtype=np.int64))
     rows = n.emit("expand_v2", {"X": n.reshape(row, [count, 1])}, {"shape": [count, width]})
-    flat = n.reshape(x, [int(np.prod(shape[:depth], dtype=np.int64)), width])
+    flat = n.reshape(x, [-1 if shape[0] < 0 else int(np.prod(shape[:depth], dtype=np.int64)), width])
     return n.reshape(_put(n, flat, rows, n.reshape(updates, [count, width]), 0, how), shape)
 
 
@@ -255,9 +256,8 @@ def one_hot(n: Node) -> Variable:
     axis = n.axis(n.attr("axis"), rank + 1)
     if axis != rank:
         hot = n.transpose(hot, [*range(axis), rank, *range(axis, rank)])
-    wide = n.cast(values, "float32")
-    off, on = (n.emit("slice", {"Input": wide}, {"axes": [0], "starts": [i], "ends": [i + 1]}) for i in (0, 1))
-    return n.cast(n.add(n.mul(hot, n.sub(on, off)), off), values.dtype)
+    off, on = (n.emit("slice", {"Input": values}, {"axes": [0], "starts": [i], "ends": [i + 1]}) for i in (0, 1))
+    return select(n, n.cast(hot, "bool"), on, off)
 
 
 @converter("NonZero")
