@@ -10,6 +10,8 @@ from ..variable import Variable
 from .node import Node, converter
 from .tensors import Unsupported
 
+_KEEPING = ("not_larger", "not_smaller")  # policies that keep the ratio of height and width
+
 
 @converter("Resize")
 def resize(n: Node) -> Variable:
@@ -19,7 +21,7 @@ def resize(n: Node) -> Variable:
     if n.attr("mode") not in ("nearest", "linear", "cubic"):
         raise Unsupported(f"mode {n.attr('mode')}")
     cropped = n.attr("coordinate_transformation_mode") == "tf_crop_and_resize"
-    if n.has(3) and (cropped or n.attr("keep_aspect_ratio_policy", "stretch") != "stretch"):
+    if n.has(3) and (cropped or n.attr("keep_aspect_ratio_policy", "") in _KEEPING):
         n.require_static(x)
         n.known(3)
     sizes, scales = _sizes_and_scales(n, shape, axes)
@@ -88,7 +90,7 @@ def _sizes_and_scales(n: Node, shape: list[int], axes: list[int]) -> tuple[dict[
     sizes = {axis: -1 if size is None else size for axis, size in zip(axes, dims)}
     scales = {axis: size / shape[axis] if size >= 0 and shape[axis] >= 0 else -1.0 for axis, size in sizes.items()}
     policy = n.attr("keep_aspect_ratio_policy", "")
-    if policy in ("not_larger", "not_smaller"):
+    if policy in _KEEPING:
         common = min(scales.values()) if policy == "not_larger" else max(scales.values())
         scales = dict.fromkeys(axes, common)
         sizes = {axis: int(np.floor(common * shape[axis] + 0.5)) for axis in axes}
