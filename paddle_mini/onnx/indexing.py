@@ -213,6 +213,8 @@ def _scattered(n: Node, x: Variable, index: Variable, updates: Variable, how: st
         return n.emit("scatter_nd_add", {"X": x, "Index": index, "Updates": updates})
     # The rows that the indices name, as one axis: put_along_axis then sets or combines their elements.
     depth = index.shape[-1]
+    if depth == 1 and len(index.shape) == 2 and how == "none" and min(x.shape[1:], default=0) < 0:
+        return n.emit("scatter", {"X": x, "Ids": n.reshape(index, [-1]), "Updates": updates}, {"overwrite": True})
     shape = [x.shape[0], *n.require_static(x, 1)]  # the first dimension is not needed for positions
     width = int(np.prod(shape[depth:], dtype=np.int64))
     strides = [int(np.prod(shape[i + 1 : depth], dtype=np.int64)) for i in range(depth)]
@@ -233,17 +235,32 @@ def scatter_elements(n: Node) -> Variable:
     x, value = n.x(0), n.x(2)
     axis = n.axis(n.attr("axis"), len(x.shape))
     index = _from_front(n, n.x(1), x.shape[axis], x, axis)
+    how = n.attr("reduction", "none")
+    other = [i for i in range(len(x.shape)) if i != axis and (x.shape[i] != index.shape[i] or x.shape[i] < 0)]
+    if not other:
+        return _put(n, x, index, value, axis, how)
+    if len(other) == 1 and min(x.shape[other[0]], index.shape[other[0]]) < 0:
+        return _scattered_in_front(n, x, index, axis, other[0])
     shape, small = n.require_static(x), n.require_static(index)
-    if all(have == want for i, (have, want) in enumerate(zip(shape, small)) if i != axis):
-        return _put(n, x, index, value, axis, n.attr("reduction", "none"))
     # Index covers a part of the other axes: positions in the flat tensor instead.
     places = np.indices(small, dtype=np.int64)
     strides = [int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape))]
     base = sum(places[i] * strides[i] for i in range(len(shape)) if i != axis) + np.zeros(small, "int64")
     flat = n.add(n.scale(n.cast(index, "int64"), strides[axis]), n.constant(base, "int64"))
     total, count = int(np.prod(shape, dtype=np.int64)), int(np.prod(small, dtype=np.int64))
-    made = _put(n, n.reshape(x, [total]), n.reshape(flat, [count]), n.reshape(value, [count]), 0, n.attr("reduction", "none"))
+    made = _put(n, n.reshape(x, [total]), n.reshape(flat, [count]), n.reshape(value, [count]), 0, how)
     return n.reshape(made, shape)
+
+
+def _scattered_in_front(n: Node, x: Variable, index: Variable, axis: int, other: int) -> Variable:
+    """ScatterElements where only a run knows how much of one other axis Index covers: this part of x, and then the rest."""
+    count = n.sizes(index, other, other + 1)
+    front = n.emit("slice", {"Input": x, "EndsTensor": count}, {"axes": [other], "starts": [0], "ends": [0]})
+    rest = n.emit("slice", {"Input": x, "StartsTensor": count}, {"axes": [other], "starts": [0], "ends": [_FAR]})
+    made = _put(n, front, index, n.x(2), axis, n.attr("reduction", "none"))
+    whole = n.emit("concat", {"X": [made, rest]}, {"axis": other})
+    whole.set_info(x.info())
+    return whole
 
 
 @converter("OneHot")

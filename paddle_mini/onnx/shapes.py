@@ -81,7 +81,10 @@ def reshape(n: Node) -> Variable:
     # elements do not fit, and the run is refused.
     if dims is None and n.attr("allowzero", 0):
         raise Unsupported("allowzero=1 with a shape that only a run knows")
-    return n.emit("reshape2", {"X": x, "Shape": n.x(1)})
+    made = n.emit("reshape2", {"X": x, "Shape": n.x(1)})
+    if dims is not None:
+        made.set_info({**made.info(), "shape": [-1 if dim in (None, 0) else dim for dim in dims]})
+    return made
 
 
 @converter("Flatten")

@@ -68,6 +68,32 @@ CASES = {
         {"x": ("N", 4, 2)},
         {"i": ints(0, -1, 1, 0).reshape(2, 2), "u": np.ones((2, 2), "float32")},
     ),
+    "heads_of_a_product": (
+        [
+            *parts_of_shape(("x", 0), ("x", 1), 2, 2),
+            helper.make_node("Mul", ["part0", "part2"], ["n"]),
+            helper.make_node("Concat", ["n", "part1", "part3"], ["flat"], axis=0),
+            helper.make_node("Reshape", ["x", "flat"], ["r"], allowzero=1),
+            helper.make_node("Split", ["r"], ["first", "y"], axis=2, num_outputs=2),
+        ],
+        {"x": ("N", "K", 4)},
+        {},
+    ),
+    "scatter_elements": (
+        [node("ScatterElements", "x", "i", "u", axis=1, reduction="add")],
+        {"x": ("N", 4), "i": ("N", 2), "u": ("N", 2)},
+        {},
+    ),
+    "scatter_elements_of_fewer_rows": (
+        [node("ScatterElements", "x", "i", "u", axis=1)],
+        {"x": ("N", 4), "i": ("M", 1), "u": ("M", 1)},
+        {},
+    ),
+    "scatter_nd_of_columns": (
+        [node("ScatterND", "x", "i", "u")],
+        {"x": (5, "N"), "u": (2, "N")},
+        {"i": ints(3, -5).reshape(2, 1)},
+    ),
     "scatter_nd_max": (
         [node("ScatterND", "x", "i", "u", reduction="max")],
         {"x": ("N", 4, 2), "i": ("M", 1), "u": ("M", 4, 2)},
