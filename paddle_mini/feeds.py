@@ -54,11 +54,10 @@ def number_of(array: np.ndarray) -> float:
 def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     """The value as an array of the variable's dtype. Arrays are never converted: a mistake would
     go unseen, and cost a copy at every run."""
+    unmasked(value, f"feed '{printable(name)}'")
     if isinstance(value, LoDTensor):
         array = converted(name, value.array, dtype)
         return (array, value.lod) if value.lod else array
-    if isinstance(value, np.ma.MaskedArray):
-        raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
     if is_array(value):
         array = array_of(value, f"feed '{printable(name)}'")
         if array.dtype != dtype:
@@ -72,6 +71,13 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of a list of tensors with gradients
         raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}") from None
     return cast(f"feed '{printable(name)}' is {short(value)}", array, wanted)
+
+
+def unmasked(value: Any, what: str) -> Any:
+    """The value; ShapeError for a masked array, whose mask would be lost."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ShapeError(f"{what} is a masked array; pass its filled(value)")
+    return value
 
 
 def _other_type(name: str, value: Any, dtype: np.dtype, wanted: str) -> str:

@@ -14,6 +14,7 @@ from . import dtypes
 from ._core import ProgramError, ShapeError, printable
 from .block import Block
 from .errors import shown
+from .feeds import unmasked
 from .operator import Operator
 from .renamed import show_public
 from .variable import Variable
@@ -139,7 +140,7 @@ class NumpyArrayInitializer(Initializer):
     """
 
     def __init__(self, value: Any):
-        self.value = np.asarray(value)
+        self.value = np.asarray(unmasked(value, "NumpyArrayInitializer: value"))
 
     def __call__(self, var: Variable, block: Block) -> Operator:
         if self.value.shape != tuple(var.shape):

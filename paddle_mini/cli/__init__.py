@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ SUBCOMMANDS = {
 def main(words: Sequence[str] | None = None) -> int:
     """Executes a command line; returns the exit status."""
     words = sys.argv[1:] if words is None else words
+    _require_streams()
     try:
         arguments = _parser(words).parse_args(words)
         with sigterm_heeded():
@@ -51,6 +53,17 @@ def main(words: Sequence[str] | None = None) -> int:
         kind = "" if isinstance(error, (pm.Error, OSError)) else f"{type(error).__name__}: "
         print(f"paddle-mini: {printable_lines(f'{kind}{error}')}", file=sys.stderr)
         return 1
+
+
+def _require_streams() -> None:
+    """Streams that the caller has closed take what is written and drop it; those whose encoding lacks a character, such as an
+    accent in a name, write its number."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 class _Parser(argparse.ArgumentParser):

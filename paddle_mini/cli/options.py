@@ -53,8 +53,8 @@ def pair(word: str) -> tuple[str, str]:
 
 
 def shape(word: str) -> tuple[str, list[int]]:
-    name, dims = pair(word)
     try:
+        name, dims = pair(word)
         return name, [integer(dim) for dim in dims.split(",") if dim]
     except (argparse.ArgumentTypeError, ValueError):
         raise argparse.ArgumentTypeError(f"'{printable(word)}' is not NAME=2,3") from None

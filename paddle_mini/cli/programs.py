@@ -30,7 +30,7 @@ def read_feeds(pairs: list[tuple[str, str]]) -> dict[str, np.ndarray]:
             file.seek(0)
             try:
                 feeds[name] = np.load(file, allow_pickle=False)
-            except ValueError as error:
+            except (ValueError, MemoryError) as error:
                 raise pm.ProgramError(f"'{path}': {error}") from None
     return feeds
 

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core, dtypes
 from .._core import OpError, ProgramError, Scope, as_array, printable
 from ..errors import shown
-from ..feeds import element_type
+from ..feeds import element_type, unmasked
 from ..program import Program
 from ..scope import scope_or_global
 from .parameters import Path, load_parameters, make_folder, parameter_names, require_file_prefix, require_values
@@ -131,7 +131,8 @@ def _arrays_of(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     _require_mapping(state)
     arrays = {}
     for name, value in state.items():
-        array = as_array(value, f"a state holds arrays by name; {shown(name)}")
+        what = f"a state holds arrays by name; {shown(name)}"
+        array = as_array(unmasked(value, what), what)
         if not _is_text(name) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
             raise ProgramError(f"a state holds arrays by name; {shown(name)} is {type(value).__name__} of {array.dtype}")
         if array.ndim > MOST_DIMENSIONS:

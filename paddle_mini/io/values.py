@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .._core import Error, ProgramError, Scope, ShapeError, printable, set_in_parts
-from ..feeds import element_type
+from ..feeds import element_type, unmasked
 from ..program import Program
 
 Lod = list[list[int]]
@@ -78,7 +78,7 @@ def _check(program: Program, name: str, array: Any) -> None:
     var = program.global_block().var(name)
     if var.kind != dtypes.TENSOR:
         raise ProgramError(f"'{printable(name)}' is not a tensor in the program")
-    if not isinstance(array, np.ndarray):
+    if not isinstance(unmasked(array, f"the value of '{printable(name)}'"), np.ndarray):
         raise ProgramError(f"the value of '{printable(name)}' is of type {type(array).__name__}, it must be a NumPy array")
     found, shape = element_type(array.dtype), list(array.shape)
     if not shape_fits(shape, var.shape) or found != var.dtype or not array.dtype.isnative:

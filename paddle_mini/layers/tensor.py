@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtypes
 from .._core import ProgramError, printable
 from ..errors import shown
+from ..feeds import unmasked
 from ..guards import default_main_program
 from ..initializer import value_attrs
 from ..variable import Parameter, Variable
@@ -104,7 +105,7 @@ def assign(input: Any, output: Variable | None = None, name: str | None = None) 
     written = {"Out": output if output is not None else 1}
     if isinstance(input, Variable):
         return emit("assign", {"X": input}, name=name, outputs=written)
-    value = np.asarray(input)
+    value = np.asarray(unmasked(input, "assign: input"))
     if value.dtype == np.float64 and not isinstance(input, (np.ndarray, np.generic)):
         value = value.astype(np.float32)  # Python's numbers have no element type
     return emit(

@@ -75,6 +75,10 @@ class GraphReader:
         array = self.array(name)
         if array is not None:
             return [int(item) for item in array.ravel()] if array.dtype.kind in "iu" and array.ndim <= 1 else None
+        made = self._variables[name]
+        counted = made.dtype in dtypes.INTEGER_NAMES and len(made.shape) <= 1 and min(made.shape, default=1) >= 0
+        if name not in self._dims and counted and not made.need_check_feed:
+            return [None] * (made.shape[0] if made.shape else 1)
         return self._dims.get(name)
 
     def set_dims(self, name: str, dims: list[int | None]) -> None:

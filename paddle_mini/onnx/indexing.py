@@ -41,7 +41,7 @@ def slice_(n: Node) -> Variable:
 def _slice_of_data(n: Node, x: Variable) -> Variable:
     """A slice whose starts or ends a run computes."""
     bounds = [n.x(index) for index in (1, 2)]
-    count = n.require_static(bounds[0])[0]
+    (count,) = n.require_static(bounds[0])
     if n.has(4) and n.known_ints(4) != [1] * count:
         raise Unsupported("starts and ends that a run computes, with steps other than 1")
     axes = [n.axis(axis, len(x.shape)) for axis in (n.known_ints(3) if n.has(3) else range(count))]
@@ -121,8 +121,7 @@ def _pad_by_index(n: Node, x: Variable, pairs: dict[int, tuple[int, int]], mode:
 def _from_front(n: Node, index: Variable, size: Any, sized: Variable, axis: int) -> Variable:
     """Indices, of which negative ones count from the end."""
     if size < 0:
-        ends = n.emit("shape", {"Input": sized})
-        count = n.cast(n.emit("slice", {"Input": ends}, {"axes": [0], "starts": [axis], "ends": [axis + 1]}), index.dtype)
+        count = n.sizes(sized, axis, axis + 1, index.dtype)
         count = count if index.shape else n.reshape(count, [])
     else:
         count = n.constant(size, index.dtype)
@@ -171,21 +170,21 @@ def gather_elements(n: Node) -> Variable:
     index = _from_front(n, n.x(1), x.shape[axis], x, axis)
     # take_along_axis broadcasts the other axes of Index; ONNX reads only the elements that Index has there.
     for i, (have, want) in enumerate(zip(x.shape, index.shape)):
-        if i != axis and have != want:
-            if have < 0 or want < 0:
-                raise Unsupported(f"indices whose dimension {i} must be known")
-            x = n.emit("slice", {"Input": x}, {"axes": [i], "starts": [0], "ends": [want]})
+        if i != axis and (have != want or want < 0):
+            given = {"EndsTensor": n.sizes(index, i, i + 1)} if want < 0 else {}
+            x = n.emit("slice", {"Input": x, **given}, {"axes": [i], "starts": [0], "ends": [max(want, 0)]})
     return n.emit("take_along_axis", {"Input": x, "Index": index}, {"Axis": axis}, "Result")
 
 
 def _flat_positions(n: Node, x: Variable, index: Variable) -> Variable:
     """Indices of the last axis of Index, from the front."""
     depth = index.shape[-1]
+    if depth < 0:
+        raise Unsupported(f"indices '{index.name}' {list(index.shape)}, whose last dimension must be known")
     sizes = x.shape[:depth]
-    if any(dim < 0 for dim in sizes) or depth < 0:
-        raise Unsupported(f"indices into '{x.name}' {list(x.shape)}, whose dimensions must be known")
+    counts = n.sizes(x, 0, depth, index.dtype) if min(sizes, default=0) < 0 else n.constant(list(sizes), index.dtype)
     negative = n.cast(n.op("less_than", index, n.constant(0, index.dtype)), index.dtype)
-    return n.add(index, n.mul(negative, n.constant(list(sizes), index.dtype)))
+    return n.add(index, n.mul(negative, counts))
 
 
 @converter("GatherND")
@@ -213,12 +212,16 @@ def _scattered(n: Node, x: Variable, index: Variable, updates: Variable, how: st
     if how == "add":
         return n.emit("scatter_nd_add", {"X": x, "Index": index, "Updates": updates})
     # The rows that the indices name, as one axis: put_along_axis then sets or combines their elements.
-    shape, depth = n.require_static(x), index.shape[-1]
-    count, width = int(np.prod(index.shape[:-1], dtype=np.int64)), int(np.prod(shape[depth:], dtype=np.int64))
+    depth = index.shape[-1]
+    if depth == 1 and len(index.shape) == 2 and how == "none" and min(x.shape[1:], default=0) < 0:
+        return n.emit("scatter", {"X": x, "Ids": n.reshape(index, [-1]), "Updates": updates}, {"overwrite": True})
+    shape = [x.shape[0], *n.require_static(x, 1)]  # the first dimension is not needed for positions
+    width = int(np.prod(shape[depth:], dtype=np.int64))
     strides = [int(np.prod(shape[i + 1 : depth], dtype=np.int64)) for i in range(depth)]
     row = n.op("reduce_sum", n.mul(index, n.constant(strides, index.dtype)), dim=[len(index.shape) - 1])
+    count = -1 if min(index.shape) < 0 else int(np.prod(index.shape[:-1], dtype=np.int64))
     rows = n.emit("expand_v2", {"X": n.reshape(row, [count, 1])}, {"shape": [count, width]})
-    flat = n.reshape(x, [int(np.prod(shape[:depth], dtype=np.int64)), width])
+    flat = n.reshape(x, [-1 if shape[0] < 0 else int(np.prod(shape[:depth], dtype=np.int64)), width])
     return n.reshape(_put(n, flat, rows, n.reshape(updates, [count, width]), 0, how), shape)
 
 
@@ -232,17 +235,32 @@ def scatter_elements(n: Node) -> Variable:
     x, value = n.x(0), n.x(2)
     axis = n.axis(n.attr("axis"), len(x.shape))
     index = _from_front(n, n.x(1), x.shape[axis], x, axis)
+    how = n.attr("reduction", "none")
+    other = [i for i in range(len(x.shape)) if i != axis and (x.shape[i] != index.shape[i] or x.shape[i] < 0)]
+    if not other:
+        return _put(n, x, index, value, axis, how)
+    if len(other) == 1 and min(x.shape[other[0]], index.shape[other[0]]) < 0:
+        return _scattered_in_front(n, x, index, axis, other[0])
     shape, small = n.require_static(x), n.require_static(index)
-    if all(have == want for i, (have, want) in enumerate(zip(shape, small)) if i != axis):
-        return _put(n, x, index, value, axis, n.attr("reduction", "none"))
     # Index covers a part of the other axes: positions in the flat tensor instead.
     places = np.indices(small, dtype=np.int64)
     strides = [int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape))]
     base = sum(places[i] * strides[i] for i in range(len(shape)) if i != axis) + np.zeros(small, "int64")
     flat = n.add(n.scale(n.cast(index, "int64"), strides[axis]), n.constant(base, "int64"))
     total, count = int(np.prod(shape, dtype=np.int64)), int(np.prod(small, dtype=np.int64))
-    made = _put(n, n.reshape(x, [total]), n.reshape(flat, [count]), n.reshape(value, [count]), 0, n.attr("reduction", "none"))
+    made = _put(n, n.reshape(x, [total]), n.reshape(flat, [count]), n.reshape(value, [count]), 0, how)
     return n.reshape(made, shape)
+
+
+def _scattered_in_front(n: Node, x: Variable, index: Variable, axis: int, other: int) -> Variable:
+    """ScatterElements where only a run knows how much of one other axis Index covers: this part of x, and then the rest."""
+    count = n.sizes(index, other, other + 1)
+    front = n.emit("slice", {"Input": x, "EndsTensor": count}, {"axes": [other], "starts": [0], "ends": [0]})
+    rest = n.emit("slice", {"Input": x, "StartsTensor": count}, {"axes": [other], "starts": [0], "ends": [_FAR]})
+    made = _put(n, front, index, n.x(2), axis, n.attr("reduction", "none"))
+    whole = n.emit("concat", {"X": [made, rest]}, {"axis": other})
+    whole.set_info(x.info())
+    return whole
 
 
 @converter("OneHot")
@@ -255,9 +273,8 @@ def one_hot(n: Node) -> Variable:
     axis = n.axis(n.attr("axis"), rank + 1)
     if axis != rank:
         hot = n.transpose(hot, [*range(axis), rank, *range(axis, rank)])
-    wide = n.cast(values, "float32")
-    off, on = (n.emit("slice", {"Input": wide}, {"axes": [0], "starts": [i], "ends": [i + 1]}) for i in (0, 1))
-    return n.cast(n.add(n.mul(hot, n.sub(on, off)), off), values.dtype)
+    off, on = (n.emit("slice", {"Input": values}, {"axes": [0], "starts": [i], "ends": [i + 1]}) for i in (0, 1))
+    return select(n, n.cast(hot, "bool"), on, off)
 
 
 @converter("NonZero")

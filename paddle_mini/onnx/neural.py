@@ -19,7 +19,9 @@ def window(n: Node, x: Variable, kernel: list[int]) -> tuple[list[int], list[int
         given = list(n.attr("pads", [0] * 2 * rank)) if auto == "NOTSET" else [0] * 2 * rank
         return strides, dilations, [given[i + side * rank] for i in range(rank) for side in (0, 1)]
     pads = []
-    for size, step, dilation, width in zip(n.require_static(x)[2:], strides, dilations, kernel):
+    # With a stride of 1 the padding does not depend on the size of the image.
+    sizes = n.require_static(x, 2) if any(step != 1 for step in strides) else kernel
+    for size, step, dilation, width in zip(sizes, strides, dilations, kernel):
         total = max((-(-size // step) - 1) * step + dilation * (width - 1) + 1 - size, 0)
         small = total // 2
         pads += [small, total - small] if auto == "SAME_UPPER" else [total - small, small]
@@ -66,7 +68,7 @@ def conv_transpose(n: Node) -> Variable:
     extra, wanted, auto = list(n.attr("output_padding", [0] * rank)), n.attr("output_shape"), n.attr("auto_pad")
     pads = list(n.attr("pads", [0] * 2 * rank))
     if wanted is not None or auto in ("SAME_UPPER", "SAME_LOWER"):
-        sizes = n.require_static(x)[2:]
+        sizes = n.require_static(x, 2)
         wanted = list(wanted or [size * step for size, step in zip(sizes, strides)])[-rank:]
         pads = [0] * 2 * rank
         for i in range(rank):

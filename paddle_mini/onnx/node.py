@@ -165,11 +165,18 @@ class Node:
     def transpose(self, x: Variable, axes: Sequence[int]) -> Variable:
         return self.emit("transpose2", {"X": x}, {"axis": list(axes)})
 
-    def require_static(self, x: Variable) -> list[int]:
-        """The shape; Unsupported if a dimension is known only at a run."""
-        if any(dim < 0 for dim in x.shape):
-            raise Unsupported(f"the shape {list(x.shape)} of '{printable(x.name)}' must be known")
-        return list(x.shape)
+    def require_static(self, x: Variable, first: int = 0, end: int | None = None) -> list[int]:
+        """The dimensions from `first` to `end`; Unsupported if one of them is known only at a run."""
+        dims = list(x.shape[first:end])
+        if any(dim < 0 for dim in dims):
+            part = f", from dimension {first} on," if first else ""
+            raise Unsupported(f"the shape {list(x.shape)} of '{printable(x.name)}'{part} must be known")
+        return dims
+
+    def sizes(self, x: Variable, first: int, end: int, dtype: str = "int64") -> Variable:
+        """The dimensions from `first` to `end`, as a run has them: an array of one axis."""
+        ends = self.emit("shape", {"Input": x})
+        return self.cast(self.emit("slice", {"Input": ends}, {"axes": [0], "starts": [first], "ends": [end]}), dtype)
 
     def axis(self, axis: int, rank: int) -> int:
         if not -rank <= axis < max(rank, 1):

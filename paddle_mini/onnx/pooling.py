@@ -37,7 +37,8 @@ def pool(n: Node) -> Any:
 def _pool_with_index(n: Node) -> list[Variable]:
     """The maxima and their positions: the operator counts within a plane, ONNX through all images and channels."""
     x, kernel = n.x(), list(n.attr("kernel_shape"))
-    shape, rank = n.require_static(x), len(kernel)
+    channels, *sizes = n.require_static(x, 1)
+    rank, plane = len(kernel), int(np.prod(sizes))
     strides, dilations, pads = window(n, x, kernel)
     if rank not in (2, 3) or n.attr("ceil_mode") or n.attr("storage_order") or any(dilation != 1 for dilation in dilations):
         raise Unsupported("output Indices with ceil_mode, dilations, storage_order, or windows of one axis")
@@ -45,8 +46,13 @@ def _pool_with_index(n: Node) -> list[Variable]:
         raise Unsupported("output Indices with unequal pads")
     attrs = {"ksize": kernel, "strides": strides, "paddings": pads[::2]}
     made, mask = n.emit(f"max_pool{rank}d_with_index", {"X": x}, attrs, ["Out", "Mask"])
-    planes = np.arange(shape[0] * shape[1]).reshape([shape[0], shape[1]] + [1] * rank) * int(np.prod(shape[2:]))
-    return [made, n.add(n.cast(mask, "int64"), n.constant(planes, "int64"))]
+    first = n.emit(
+        "slice", {"Input": mask}, {"axes": [*range(1, rank + 2)], "starts": [0] * (rank + 1), "ends": [1] * (rank + 1)}
+    )
+    ones = n.emit("fill_any_like", {"X": n.cast(first, "int64")}, {"value": 1.0})
+    images = n.scale(n.op("cumsum", ones, axis=0, exclusive=True), channels * plane)
+    planes = n.constant(np.arange(channels).reshape([1, channels] + [1] * rank) * plane, "int64")
+    return [made, n.add(n.cast(mask, "int64"), n.add(images, planes))]
 
 
 def _positions(
@@ -54,7 +60,7 @@ def _positions(
 ) -> list[np.ndarray]:
     """For each axis the positions of all windows' elements, [windows, width], negative for padding before x."""
     positions = []
-    for i, size in enumerate(n.require_static(x)[2:]):
+    for i, size in enumerate(n.require_static(x, 2)):
         low, high = pads[2 * i], pads[2 * i + 1]
         reach = size + low + high - dilations[i] * (kernel[i] - 1) - 1
         windows = (-(-reach // strides[i]) if n.attr("ceil_mode") else reach // strides[i]) + 1
@@ -66,7 +72,7 @@ def _positions(
 
 def _pool_of_windows(n: Node, x: Variable, positions: list[np.ndarray], kernel: list[int]) -> Variable:
     """Pools with dilations or with windows that end outside: the elements of all windows are laid out, then pooled."""
-    maximum, sizes = n.type == "MaxPool", n.require_static(x)[2:]
+    maximum, sizes = n.type == "MaxPool", n.require_static(x, 2)
     weights = np.ones([1] * len(x.shape))
     for axis, (places, size) in enumerate(zip(positions, sizes), 2):
         x = n.emit("index_select", {"X": x, "Index": n.constant(places.clip(0, size - 1).ravel(), "int64")}, {"dim": axis})

@@ -71,7 +71,7 @@ def reduce_log_sum_exp(n: Node) -> Variable:
     x, axes, rank = n.x(), n.axes(), len(n.x().shape)
     if not axes and n.attr("noop_with_empty_axes", 0):
         return n.op("assign", x)
-    if 0 in n.require_static(x):
+    if 0 in x.shape:
         return n.op("log", reduced(n, "reduce_sum", n.op("exp", x)))
     chosen = [n.axis(axis, rank) for axis in axes or range(rank)]
     return n.op("logsumexp", x, axis=chosen, keepdim=bool(n.attr("keepdims")), reduce_all=len(chosen) == rank)

@@ -1,7 +1,7 @@
 # Converters of Resize and GridSample.
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,21 +10,58 @@ from ..variable import Variable
 from .node import Node, converter
 from .tensors import Unsupported
 
+_KEEPING = ("not_larger", "not_smaller")  # policies that keep the ratio of height and width
+
 
 @converter("Resize")
 def resize(n: Node) -> Variable:
     x = n.x()
-    shape, rank = n.require_static(x), len(x.shape)
+    shape, rank = list(x.shape), len(x.shape)
     axes = [n.axis(axis, rank) for axis in n.attr("axes", range(rank))]
-    sizes, scales = _sizes_and_scales(n, shape, axes)
     if n.attr("mode") not in ("nearest", "linear", "cubic"):
         raise Unsupported(f"mode {n.attr('mode')}")
-    if n.attr("coordinate_transformation_mode") == "tf_crop_and_resize":
+    cropped = n.attr("coordinate_transformation_mode") == "tf_crop_and_resize"
+    if n.has(3) and (cropped or n.attr("keep_aspect_ratio_policy", "") in _KEEPING):
+        n.require_static(x)
+        n.known(3)
+    sizes, scales = _sizes_and_scales(n, shape, axes)
+    if cropped:
         return _cropped(n, x, axes, sizes)
+    # The first dimension is kept where only a run knows it: no model resizes the batch.
+    batch = shape[0] < 0 and sizes.get(0, 0) < 0 and scales[0] < 0 and len(sizes) == rank
     for axis, size in sizes.items():
-        if size != shape[axis] or scales[axis] != 1:
-            x = _resized(n, x, axis, shape[axis], _positions(n, shape[axis], size, scales[axis]), scales[axis])
-    return x
+        if axis == 0 and batch:
+            continue
+        if shape[axis] < 0 or size < 0:
+            x = _resized_at_run(n, x, axis, axes.index(axis), scales[axis])
+        elif size != shape[axis] or scales[axis] != 1:
+            x = _resized(n, x, axis, _positions(n, shape[axis], size, scales[axis]), scales[axis])
+    if not batch:
+        return x
+    made = n.emit("reshape2", {"X": x, "Shape": n.x(3)})  # a run that gives another dimension 0 is refused
+    made.set_info(x.info())
+    return made
+
+
+def _resized_at_run(n: Node, x: Variable, axis: int, index: int, scale: float) -> Variable:
+    """As _resized, where a run computes the old or the new dimension; index: the place of the axis in sizes."""
+    if scale == 1:
+        return x
+    if n.attr("mode") == "cubic" or n.attr("antialias", 0) or n.attr("exclude_outside"):
+        if scale < 0 and n.dims(3) is None:
+            n.known(3)
+        raise Unsupported(f"mode cubic, antialias or exclude_outside along dimension {axis}, which must be known")
+    old = n.sizes(x, axis, axis + 1, "float64")
+    if scale > 0:
+        factor = n.constant([scale], "float64")
+        new = n.op("floor", n.mul(old, factor))
+    else:
+        given = n.emit("slice", {"Input": n.x(3)}, {"axes": [0], "starts": [index], "ends": [index + 1]})
+        new = n.cast(given, "float64")
+        factor = new / old
+    zero, one = n.constant([0.0], "float64"), n.constant([1.0], "float64")
+    counted = n.emit("range", {"Start": zero, "End": new, "Step": one})
+    return _resized(n, x, axis, _positions_of(n, counted, old, new, factor), 1.0)
 
 
 def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Variable:
@@ -35,7 +72,7 @@ def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Va
     for axis, first, last in zip(axes, region, region[len(axes) :]):
         old, new = x.shape[axis], sizes[axis]
         at = np.linspace(first, last, new) * (old - 1) if new > 1 else np.array([(first + last) / 2 * (old - 1)])
-        x = _resized(n, x, axis, old, at, new / (old * (last - first)) if last != first else 1.0)
+        x = _resized(n, x, axis, at, new / (old * (last - first)) if last != first else 1.0)
         outside = (at < 0) | (at > old - 1)
         if outside.any():
             shape = [new if i == axis else 1 for i in range(len(x.shape))]
@@ -45,14 +82,15 @@ def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Va
 
 
 def _sizes_and_scales(n: Node, shape: list[int], axes: list[int]) -> tuple[dict[int, int], dict[int, float]]:
-    """The new dimensions and the factors by axis."""
-    if not (n.has(3) and n.known(3).size):
+    """The new dimensions and the factors by axis, -1 where only a run knows them."""
+    if not n.has(3) or n.dims(3) == []:
         scales = dict(zip(axes, map(float, n.known(2).ravel())))
         return {axis: int(np.floor(shape[axis] * scale)) for axis, scale in scales.items()}, scales
-    sizes = dict(zip(axes, n.known_ints(3)))
-    scales = {axis: size / shape[axis] for axis, size in sizes.items()}
+    dims = n.dims(3) or [None] * len(axes)
+    sizes = {axis: -1 if size is None else size for axis, size in zip(axes, dims)}
+    scales = {axis: size / shape[axis] if size >= 0 and shape[axis] >= 0 else -1.0 for axis, size in sizes.items()}
     policy = n.attr("keep_aspect_ratio_policy", "")
-    if policy in ("not_larger", "not_smaller"):
+    if policy in _KEEPING:
         common = min(scales.values()) if policy == "not_larger" else max(scales.values())
         scales = dict.fromkeys(axes, common)
         sizes = {axis: int(np.floor(common * shape[axis] + 0.5)) for axis in axes}
@@ -61,41 +99,71 @@ def _sizes_and_scales(n: Node, shape: list[int], axes: list[int]) -> tuple[dict[
 
 def _positions(n: Node, old: int, new: int, scale: float) -> np.ndarray:
     """The coordinates in the input of the elements of the output, along one axis."""
-    out, mode = np.arange(new, dtype=np.float64), n.attr("coordinate_transformation_mode")
+    made: np.ndarray = _positions_of(n, np.arange(new, dtype=np.float64), old, new, scale)
+    return made
+
+
+def _positions_of(n: Node, out: Any, old: Any, new: Any, scale: Any) -> Any:
+    """As _positions, for numbers and arrays or for variables: out has the places 0 to new - 1."""
+    mode = n.attr("coordinate_transformation_mode")
     if mode == "align_corners":
-        return out * (old - 1) / (scale * old - 1) if new > 1 else out * 0
+        return out * (old - 1) / _clip(n, scale * old - 1, 1, _MOST)  # there is only the place 0 if new is 1
     if mode == "asymmetric":
         return out / scale
-    if mode == "pytorch_half_pixel" and new == 1:
-        return out * 0
-    if mode in ("half_pixel", "pytorch_half_pixel"):
+    if mode == "half_pixel":
         return (out + 0.5) / scale - 0.5
+    if mode == "pytorch_half_pixel":
+        return ((out + 0.5) / scale - 0.5) * _clip(n, new - 1, 0, 1)
     if mode == "half_pixel_symmetric":
         return old / 2 * (1 - new / (scale * old)) + (out + 0.5) / scale - 0.5
     raise Unsupported(f"coordinate_transformation_mode {mode}")
 
 
-_NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "round_prefer_floor": lambda at: np.ceil(at - 0.5),
-    "round_prefer_ceil": lambda at: np.floor(at + 0.5),
-    "floor": np.floor,
-    "ceil": np.ceil,
+_MOST = 2**31
+
+
+def _clip(n: Node, value: Any, low: int, high: Any) -> Any:
+    """Numbers, arrays or variables between two bounds."""
+    if not isinstance(value, Variable):
+        return np.clip(value, low, high)
+    bounds = [bound if isinstance(bound, Variable) else n.constant([bound], value.dtype) for bound in (low, high)]
+    return n.op("elementwise_min", n.op("elementwise_max", value, bounds[0]), bounds[1])
+
+
+def _rounded(n: Node, op_type: str, value: Any) -> Any:
+    """The floor or the ceil of numbers or of a variable."""
+    return n.op(op_type, value) if isinstance(value, Variable) else getattr(np, op_type)(value)
+
+
+_NEAREST: dict[str, tuple[str, float]] = {
+    "round_prefer_floor": ("ceil", -0.5),
+    "round_prefer_ceil": ("floor", 0.5),
+    "floor": ("floor", 0.0),
+    "ceil": ("ceil", 0.0),
 }
 
 
-def _resized(n: Node, x: Variable, axis: int, old: int, at: np.ndarray, scale: float) -> Variable:
+def _resized(n: Node, x: Variable, axis: int, at: Any, scale: float) -> Variable:
     """One axis resized: elements are selected, and for the modes linear and cubic weighted and added."""
+    old: Any = x.shape[axis] if x.shape[axis] >= 0 else n.sizes(x, axis, axis + 1, "float64")
 
-    def take(index: np.ndarray) -> Variable:
-        return n.emit("index_select", {"X": x, "Index": n.constant(np.clip(index, 0, old - 1), "int64")}, {"dim": axis})
+    def take(index: Any) -> Variable:
+        near = _clip(n, index, 0, old - 1)
+        chosen = n.cast(near, "int64") if isinstance(near, Variable) else n.constant(near, "int64")
+        return n.emit("index_select", {"X": x, "Index": chosen}, {"dim": axis})
 
     if n.attr("mode") == "nearest":
         if n.attr("nearest_mode") not in _NEAREST:
             raise ProgramError(f"nearest_mode {n.attr('nearest_mode')} does not exist")
-        return take(_NEAREST[n.attr("nearest_mode")](at))
-    shape = [len(at) if i == axis else 1 for i in range(len(x.shape))]
+        op_type, shift = _NEAREST[n.attr("nearest_mode")]
+        return take(_rounded(n, op_type, at + shift))
+    shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
+    if isinstance(at, Variable):
+        low = n.op("floor", at)
+        high = n.reshape(n.cast(at - low, x.dtype), shape)
+        return n.add(n.mul(take(low), n.scale(high, -1, 1)), n.mul(take(low + 1), high))
     made = None
-    for index, weight in _weighted(n, at, old, min(scale, 1.0) if n.attr("antialias", 0) else 1.0):
+    for index, weight in _weighted(n, at, x.shape[axis], min(scale, 1.0) if n.attr("antialias", 0) else 1.0):
         part = n.mul(take(index), n.constant(weight.reshape(shape), x.dtype))
         made = part if made is None else n.add(made, part)
     assert made is not None

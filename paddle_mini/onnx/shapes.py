@@ -77,9 +77,14 @@ def reshape(n: Node) -> Variable:
         if 0 in target:
             return n.emit("fill_constant", {}, {"shape": target, "dtype": x.dtype, "value": 0.0})
         return n.reshape(x, target)
-    if n.attr("allowzero", 0):
+    # Exporters compute such shapes of dimensions. A dimension of 0 copies that of x: where allowzero=1 means another one, the
+    # elements do not fit, and the run is refused.
+    if dims is None and n.attr("allowzero", 0):
         raise Unsupported("allowzero=1 with a shape that only a run knows")
-    return n.emit("reshape2", {"X": x, "Shape": n.x(1)})
+    made = n.emit("reshape2", {"X": x, "Shape": n.x(1)})
+    if dims is not None:
+        made.set_info({**made.info(), "shape": [-1 if dim in (None, 0) else dim for dim in dims]})
+    return made
 
 
 @converter("Flatten")
@@ -134,15 +139,19 @@ def transpose(n: Node) -> Variable:
 @converter("Expand")
 def expand(n: Node) -> Variable:
     x, dims = n.x(), n.dims(1)
-    if dims is None or None in dims:
+    if dims is None or None in dims or (0 in dims and min(x.shape, default=0) < 0):
         # Dimensions of 1 in the shape leave those of x: the product with ones of the shape has the right shape.
         ones = n.emit("fill_constant", {"ShapeTensor": n.x(1)}, {"dtype": "bool", "value": 1.0})
         common = n.op("logical_or", ones, n.emit("fill_any_like", {"X": x}, {"value": 0.0, "dtype": "bool"}))
         return n.emit("expand_as_v2", {"X": x, "Y": common}, {"target_shape": list(common.shape)})
-    target = np.broadcast_shapes(tuple(n.require_static(x)), tuple(int(dim or 0) for dim in dims))
+    # -1 of expand_v2 keeps a dimension of x, as 1 does in ONNX.
+    unknown = [dim < 0 for dim in [*[1] * (len(dims) - len(x.shape)), *x.shape]]
+    have = [1 if dim < 0 else dim for dim in x.shape]
+    joint = np.broadcast_shapes(tuple(have), tuple(int(dim or 0) for dim in dims))
+    target = [-1 if is_unknown and dim == 1 else dim for dim, is_unknown in zip(joint, unknown)]
     if 0 in target:
-        return n.emit("fill_constant", {}, {"shape": list(target), "dtype": x.dtype, "value": 0.0})
-    return n.emit("expand_v2", {"X": x}, {"shape": list(target)}) if target else n.op("assign", x)
+        return n.emit("fill_constant", {}, {"shape": target, "dtype": x.dtype, "value": 0.0})
+    return n.emit("expand_v2", {"X": x}, {"shape": target}) if target else n.op("assign", x)
 
 
 @converter("Tile")
@@ -189,15 +198,19 @@ def trilu(n: Node) -> Variable:
 @converter("DepthToSpace", "SpaceToDepth")
 def depth_and_space(n: Node) -> Variable:
     x, b = n.x(), n.attr("blocksize")
-    count, c, h, w = n.require_static(x)
-    if n.type == "SpaceToDepth":
-        order = [0, 1, 3, 5, 2, 4] if n.attr("mode", "DCR") == "CRD" else [0, 3, 5, 1, 2, 4]
-        parts = n.transpose(n.reshape(x, [count, c, h // b, b, w // b, b]), order)
-        return n.reshape(parts, [count, c * b * b, h // b, w // b])
-    if c % (b * b):
-        raise ProgramError(f"{c} channels are not divisible by {b * b}")
-    if n.attr("mode") == "CRD":
-        parts = n.transpose(n.reshape(x, [count, c // (b * b), b, b, h, w]), [0, 1, 4, 2, 5, 3])
-    else:
-        parts = n.transpose(n.reshape(x, [count, b, b, c // (b * b), h, w]), [0, 3, 4, 1, 5, 2])
-    return n.reshape(parts, [count, c // (b * b), h * b, w * b])
+    channels = n.require_static(x, 1, 2)[0]
+    # The operators have the order CRD: a channel's parts are neighbours. In DCR the channels of a part are.
+    order = np.arange(channels if n.type == "DepthToSpace" else channels * b * b)
+    if order.size % (b * b):
+        raise ProgramError(f"{order.size} channels are not divisible by {b * b}")
+    if n.type == "DepthToSpace":
+        if n.attr("mode") == "DCR":
+            x = _reordered(n, x, order.reshape(b * b, -1).T)
+        return n.op("pixel_shuffle", x, upscale_factor=b)
+    made = n.op("pixel_unshuffle", x, downscale_factor=b)
+    return made if n.attr("mode", "DCR") == "CRD" else _reordered(n, made, order.reshape(-1, b * b).T)
+
+
+def _reordered(n: Node, x: Variable, order: np.ndarray) -> Variable:
+    """The channels in another order."""
+    return n.emit("index_select", {"X": x, "Index": n.constant(order.ravel(), "int64")}, {"dim": 1})

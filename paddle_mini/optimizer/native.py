@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import ProgramError, ShapeError
+from ..feeds import unmasked
 from .native_arguments import bytes_of, number_of, serialized, size_of
 from .native_library import ELEMENT_TYPES, failure, load_library
 
@@ -35,7 +36,7 @@ class NativeOptimizer:
     """
 
     def __init__(self, config: Any, parameter: np.ndarray, state: bytes | None = None, changes: bytes | None = None):
-        values = np.asarray(parameter)
+        values = np.asarray(unmasked(parameter, "the parameter"))
         if values.dtype not in ELEMENT_TYPES:
             raise ShapeError(f"the parameter is {values.dtype}, it must be float32 or float64")
         self.config = config if isinstance(config, bytes) else serialized(config)
@@ -208,7 +209,7 @@ class NativeOptimizer:
         self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *extra)
 
     def _values(self, what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-        values = given if type(given) is np.ndarray else np.asarray(given)
+        values = given if type(given) is np.ndarray else np.asarray(unmasked(given, f"the {what}"))
         if values.shape != shape or values.dtype != self.dtype:
             raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} {self.dtype}")
         flags = values.flags

@@ -11,7 +11,7 @@ import pytest
 
 import paddle_mini as pm
 
-MODELS = ["resnet18", "bert", "gpt", "lstm"]
+MODELS = ["resnet18", "bert", "gpt", "lstm", "detector", "encoder"]
 EXPORTERS = ["torchscript", "dynamo"]
 
 

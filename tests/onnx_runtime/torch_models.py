@@ -122,6 +122,37 @@ class LSTM(nn.Module):
         return self.classes(self.lstm(self.words(ids))[0][:, -1])
 
 
+class Detector(nn.Module):
+    """A pyramid of images: each is enlarged to the next, and the scores of all places are one sequence."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.steps = nn.ModuleList(nn.Conv2d(size, width, 3, 2, 1) for size in (3, width, width))
+        self.scores = nn.Conv2d(width, 4, 1)
+
+    def forward(self, image):
+        levels = []
+        for step in self.steps:
+            image = torch.relu(step(image))
+            levels.append(image)
+        small = nn.functional.max_pool2d(levels[2], 3, 2, ceil_mode=True)
+        middle = levels[1] + nn.functional.interpolate(levels[2], size=levels[1].shape[2:], mode="nearest")
+        large = levels[0] + nn.functional.interpolate(middle, scale_factor=2.0, mode="bilinear", align_corners=False)
+        return torch.cat([self.scores(x).flatten(2) for x in (small, middle, large)], 2).transpose(1, 2)
+
+
+class Encoder(nn.Module):
+    """PyTorch's own layer, with a mask of the padding."""
+
+    def __init__(self, words=100, width=16):
+        super().__init__()
+        self.words, self.classes = nn.Embedding(words, width), nn.Linear(width, 3)
+        self.layer = nn.TransformerEncoderLayer(width, 2, 32, batch_first=True)
+
+    def forward(self, ids, padding):
+        return self.classes(self.layer(self.words(ids), src_key_padding_mask=padding))
+
+
 def models():
     random = np.random.default_rng(0)
     ids = torch.from_numpy(random.integers(0, 100, (2, 7)))
@@ -132,6 +163,8 @@ def models():
     yield "bert", BERT(), {"ids": ids, "kinds": ids % 2, "mask": mask}
     yield "gpt", GPT(), {"ids": ids}
     yield "lstm", LSTM(), {"ids": ids}
+    yield "detector", Detector(), {"image": image}
+    yield "encoder", Encoder(), {"ids": ids, "padding": mask == 0}
 
 
 def write(folder, name, model, inputs, dynamo):
