@@ -14,7 +14,7 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Variable
-from .optimizer import Pairs
+from .pairs import Pairs
 from .wrapper import Wrapper, chain, is_level_o2
 
 

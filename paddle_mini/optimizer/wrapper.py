@@ -15,7 +15,8 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Parameter, Variable
-from .optimizer import Minimizer, Pairs, require_unchanged
+from .optimizer import Minimizer
+from .pairs import Pairs, by_name, require_unchanged
 
 Step = Callable[[Pairs], None] | None
 
@@ -72,7 +73,7 @@ class Wrapper(OptimizerWrapper):
         operators.
         Returns those of one operator a parameter, in the order of the parameters' names."""
         program = default_main_program()
-        pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        pairs = by_name(params_grads)
         self.check_all(program, pairs)
         block = program.global_block()
         updated = block.create_var(program.new_name("updated"), dtype="bool", shape=[1], stop_gradient=True)
