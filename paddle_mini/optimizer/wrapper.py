@@ -18,6 +18,7 @@ from ..variable import Parameter, Variable
 from .optimizer import Minimizer
 from .pairs import Pairs, by_name, require_unchanged
 
+Means = Callable[[Pairs], Pairs] | None
 Step = Callable[[Pairs], None] | None
 
 
@@ -106,12 +107,10 @@ class Wrapper(OptimizerWrapper):
             default_main_program().current_block().append_op("assign", {"X": inside}, {"Out": updated})
         return ops
 
-    def append_where(self, updated: Variable, pairs: Pairs, before: Step = None, after: Step = None) -> list[Operator]:
-        """append_optimizer in a block that runs where `updated` holds, and what these append to it."""
+    def append_where(self, updated: Variable, pairs: Pairs, before: Means = None, after: Step = None) -> list[Operator]:
+        """append_optimizer in a block that runs where `updated` holds, and what these append to it; `before` gives its pairs."""
         with ConditionalBlock(updated).block():
-            if before is not None:
-                before(pairs)
-            ops = self.append_optimizer(pairs, updated)
+            ops = self.append_optimizer(pairs if before is None else before(pairs), updated)
             if after is not None:
                 after(pairs)
         return ops
