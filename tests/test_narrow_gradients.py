@@ -53,3 +53,26 @@ def test_a_merge_of_more_gradients_than_16_bits_count(dtype):
 def test_a_merge_of_sparse_gradients_of_16_bits(dtype):
     result = table_step(O.GradientMerge(O.SGD(1.0), 4), dtype, 6.0, [1, 1, 4], runs=4)
     np.testing.assert_array_equal(result, [0, -12, 0, 0, -6, 0])
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("optimizer", [O.Adam, O.AdamW, O.Lamb])
+def test_moments_need_more_than_16_bits(optimizer, dtype):
+    """With beta2 = 0.999, which is 1 in bfloat16, Adam took no step at all; in float16 squares of small gradients are 0."""
+    p = pm.layers.create_parameter([2], dtype, name="p")
+    loss = pm.layers.reduce_sum(pm.layers.cast(p, "float32"))
+    before = str(pm.default_main_program())
+    with pytest.raises(pm.ProgramError, match=f"{optimizer.__name__} keeps second moments .* 'p' is {dtype}: train float32"):
+        optimizer(0.1).minimize(loss)
+    assert str(pm.default_main_program()) == before
+
+
+def test_adam_beside_masters():
+    """What the message recommends."""
+    x = pm.layers.data("x", [-1, 4])
+    loss = pm.layers.mean(pm.layers.fc(x, 1, param_attr=pm.ParamAttr("w", pm.initializer.Constant(1.0)), bias_attr=False))
+    pm.amp.decorate(O.Adam(0.1), level="O2").minimize(loss)
+    exe = start()
+    for _ in range(3):
+        exe.run(feed={"x": np.ones((2, 4), "float32")})
+    np.testing.assert_allclose(pm.global_scope().get("w").astype("uint32")[:, 0] << 16, np.float32(0.7).view("uint32"), rtol=1e-4)
