@@ -11,6 +11,7 @@ import numpy as np
 
 from . import dtypes
 from ._core import ProgramError, printable
+from .averaging.averaged_parameter import average_dtype
 from .averaging.lengths import is_number
 from .block import Block
 from .errors import shown
@@ -148,7 +149,7 @@ class GradientClipByGlobalNorm(GradientClip):
         squares = []
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
-                squares.append(_append(block, "squared_l2_norm", {"X": _values(block, gradient)}))
+                squares.append(_append(block, "squared_l2_norm", {"X": _wide(block, _values(block, gradient))}))
         with op_role_guard(OPTIMIZE, pairs[-1]):
             norm = _append(block, "sqrt", {"X": _append(block, "sum", {"X": squares})})
             limit = _append(block, "fill_constant", {}, shape=[1], dtype=norm.dtype, value=self.clip_norm)
@@ -160,7 +161,7 @@ class GradientClipByGlobalNorm(GradientClip):
         self._norm = shown_norm
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
-                block.append_op("elementwise_mul", {"X": gradient, "Y": factor}, {"Out": gradient})
+                _multiply(block, gradient, factor)
         return pairs
 
 
@@ -193,6 +194,28 @@ def _values(block: Block, gradient: Variable) -> Variable:
         return gradient
     merged = _append(block, "merge_selected_rows", {"X": gradient})
     return _append(block, "get_tensor_from_selected_rows", {"X": merged})
+
+
+def _wide(block: Block, x: Variable) -> Variable:
+    """x in float32 if it has 16 bits: float16 has no squares of numbers above 255, and no factors below 6e-8."""
+    if average_dtype(x) == x.dtype:
+        return x
+    return _append(block, "cast", {"X": x}, **_types(x.dtype, average_dtype(x)))
+
+
+def _multiply(block: Block, gradient: Variable, factor: Variable) -> None:
+    """gradient · factor in the place of the gradient, computed in the factor's dtype; rows, which no cast takes, in their own."""
+    if gradient.dtype != factor.dtype and gradient.kind != dtypes.SELECTED_ROWS:
+        product = _append(block, "elementwise_mul", {"X": _wide(block, gradient), "Y": factor})
+        block.append_op("cast", {"X": product}, {"Out": gradient}, _types(product.dtype, gradient.dtype))
+        return
+    if gradient.dtype != factor.dtype:
+        factor = _append(block, "cast", {"X": factor}, **_types(factor.dtype, gradient.dtype))
+    block.append_op("elementwise_mul", {"X": gradient, "Y": factor}, {"Out": gradient})
+
+
+def _types(source: str, target: str) -> dict[str, Any]:
+    return {"in_dtype": source, "out_dtype": target}
 
 
 def _append(block: Block, op_type: str, inputs: Any, **attrs: Any) -> Variable:

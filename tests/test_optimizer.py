@@ -218,3 +218,34 @@ def test_rates_of_16_bit_parameters(dtype, tolerance):
         start().run()
         value = pm.global_scope().get("v")
     np.testing.assert_array_equal(numbers_of(value) if dtype == "bfloat16" else value, [0.5] * 3)
+
+
+PAIRS = {
+    "twice": (lambda p, q, g: [(p, g), (p, q)], "'p' is in two of the pairs: give it once"),
+    "shared": (lambda p, q, g: [(p, g), (q, g)], "'p@GRAD' is the gradient of 'p' and of 'q': give one of them a copy"),
+    "none": (lambda p, q, g: [(p, g), (q, None)], "the gradient of 'q' is None, since no target depends on it"),
+    "empty": (lambda p, q, g: [], r"takes a list of \(parameter, gradient\) pairs, not \[\]"),
+    "zip": (lambda p, q, g: zip([p], [g]), r"takes a list of \(parameter, gradient\) pairs, not <zip"),
+    "number": (lambda p, q, g: [(p, 1.0)], "the gradient of 'p' is 1.0, it must be a Variable"),
+    "turned": (lambda p, q, g: [(g, p)], r"takes \(parameter, gradient\) pairs, not \(<Variable p@GRAD"),
+}
+AROUND = {
+    "none": lambda optimizer: optimizer,
+    "merge": lambda optimizer: pm.optimizer.GradientMerge(optimizer, k_steps=2),
+    "average": lambda optimizer: pm.optimizer.ParameterAverage(optimizer, window_size=2),
+    "lookahead": lambda optimizer: pm.optimizer.Lookahead(optimizer),
+    "schedule free": lambda optimizer: pm.optimizer.ScheduleFree(optimizer),
+    "mixed precision": lambda optimizer: pm.amp.decorate(optimizer, dtype="bfloat16"),
+}
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("pairs, words", PAIRS.values(), ids=PAIRS)
+def test_pairs_that_no_optimizer_can_take(pairs, words, around):
+    """Clipping and regularization write to the variable of a gradient: two parameters with one would see it twice."""
+    p, q = (pm.layers.create_parameter([2], attr=pm.ParamAttr(name=name)) for name in "pq")
+    (gradient,) = pm.gradients([pm.layers.reduce_sum(p * p)], [p])
+    before = len(pm.default_main_program().global_block().ops)
+    with pytest.raises(pm.ProgramError, match=words):
+        around(pm.optimizer.SGD(0.1, regularization=0.5)).apply_gradients(pairs(p, q, gradient))
+    assert len(pm.default_main_program().global_block().ops) == before

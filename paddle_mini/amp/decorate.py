@@ -9,7 +9,8 @@ from ..guards import default_startup_program, program_guard
 from ..operator import Operator
 from ..optimizer.lookahead import Lookahead
 from ..optimizer.loss_scaling import LossScaling
-from ..optimizer.optimizer import Minimizer, Pairs
+from ..optimizer.optimizer import Minimizer
+from ..optimizer.pairs import Pairs, by_name
 from ..optimizer.schedule_free import ScheduleFree
 from ..optimizer.wrapper import OptimizerWrapper, averages_are_rounded, chain
 from ..program import Program
@@ -60,6 +61,7 @@ class MixedPrecision(OptimizerWrapper):
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """The optimizer's: parameters and gradients are float32, at level O2 masters and their gradients."""
+        by_name(params_grads)
         ops: list[Operator] = self.optimizer.apply_gradients(of_masters(params_grads, self.masters))
         round_masters(params_grads, self.masters)
         self.note(params_grads)

@@ -7,7 +7,7 @@ from .. import dtypes
 from .._core import ProgramError, printable
 from ..guards import default_startup_program
 from ..operator import Operator
-from ..optimizer.optimizer import Pairs
+from ..optimizer.pairs import Pairs
 from ..program import Program
 from ..roles import BACKWARD, OPTIMIZE, op_role_guard
 from ..variable import Parameter, Variable

@@ -35,7 +35,7 @@ def dropout(
         "dropout_prob": dropout_prob,
         "is_test": is_test,
         "seed": drawn,
-        "fix_seed": seed is not None,
+        "fix_seed": seed is not None or drawn != 0,
         "dropout_implementation": dropout_implementation,
     }
     return emit("dropout", {"X": x}, attrs, name=name, outputs={"Out": 1, "Mask": 1})

@@ -5,6 +5,8 @@ from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
+from ..averaging.averaged_parameter import average_dtype
+from ..block import Block
 from ..errors import shown
 from ..guards import default_main_program
 from ..initializer import Constant
@@ -13,8 +15,8 @@ from ..lr.scheduler import whole
 from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
-from ..variable import Variable
-from .optimizer import Pairs
+from ..variable import Parameter, Variable
+from .pairs import Pairs
 from .wrapper import Wrapper, chain, is_level_o2
 
 
@@ -69,13 +71,7 @@ class GradientMerge(Wrapper):
         if self.k_steps == 1:  # the sum of one gradient is the gradient
             Constant(True)(updated, block)
             return self.append_optimizer(pairs, updated)
-        sums = [
-            (parameter, create_state(program.new_name(f"{parameter.name}_gradient_merge"), parameter.shape, parameter.dtype, 0.0))
-            for parameter, _ in pairs
-        ]
-        for (parameter, gradient), (_, merged) in zip(pairs, sums):
-            with op_role_guard(OPTIMIZE, [parameter, gradient]):
-                block.append_op("sum", {"X": [merged, gradient]}, {"Out": merged})
+        sums = [(parameter, self._sum(block, parameter, gradient)) for parameter, gradient in pairs]
         count = create_state(program.new_name("gradient_merge_step"), [1], "int64", 0)
         block.append_op("increment", {"X": count}, {"Out": count})
         block.append_op("greater_equal", {"X": count, "Y": self._constant("int64", [1])}, {"Out": updated})
@@ -86,8 +82,27 @@ class GradientMerge(Wrapper):
 
         return self.append_where(updated, sums, self._mean, reset_sums)
 
-    def _mean(self, sums: Pairs) -> None:
-        """Divides: a factor in an attribute would be float32 for float64 gradients too."""
+    def _sum(self, block: Block, parameter: Parameter, gradient: Variable) -> Variable:
+        """Appends the addition of a gradient; of 16 bits in float32, as 256 + 1 is 256 in bfloat16."""
+        dtype = average_dtype(parameter)
+        merged = create_state(block.program.new_name(f"{parameter.name}_gradient_merge"), parameter.shape, dtype, 0.0)
+        with op_role_guard(OPTIMIZE, [parameter, gradient]):
+            if gradient.dtype != dtype:
+                gradient = _cast(block, self._dense(block, parameter, gradient), dtype)
+            block.append_op("sum", {"X": [merged, gradient]}, {"Out": merged})
+        return merged
+
+    def _dense(self, block: Block, parameter: Parameter, gradient: Variable) -> Variable:
+        """The gradient as a tensor, which a cast takes."""
+        if gradient.kind != dtypes.SELECTED_ROWS:
+            return gradient
+        dense = _like(block, parameter, parameter.dtype)
+        Constant(0.0)(dense, block)
+        block.append_op("sum", {"X": [dense, gradient]}, {"Out": dense})
+        return dense
+
+    def _mean(self, sums: Pairs) -> Pairs:
+        """Divides: a factor in an attribute would be float32 for float64 gradients too. Returns the optimizer's pairs."""
         numbers: dict[str, Variable] = {}
         block = default_main_program().current_block()
         for parameter, merged in sums if self.avg else ():
@@ -95,9 +110,20 @@ class GradientMerge(Wrapper):
                 numbers[merged.dtype] = self._constant(merged.dtype, [])
             with op_role_guard(OPTIMIZE, [parameter, merged]):
                 block.append_op("elementwise_div", {"X": merged, "Y": numbers[merged.dtype]}, {"Out": merged})
+        return [(one, merged if merged.dtype == one.dtype else _cast(block, merged, one.dtype)) for one, merged in sums]
 
     def _constant(self, dtype: str, shape: list[int]) -> Variable:
         block = default_main_program().current_block()
         k = block.create_var(block.program.new_name("gradient_merge_k"), dtype=dtype, shape=shape, stop_gradient=True)
         Constant(self.k_steps)(k, block)
         return k
+
+
+def _cast(block: Block, x: Variable, dtype: str) -> Variable:
+    out = _like(block, x, dtype)
+    block.append_op("cast", {"X": x}, {"Out": out}, {"in_dtype": x.dtype, "out_dtype": dtype})
+    return out
+
+
+def _like(block: Block, x: Variable, dtype: str) -> Variable:
+    return block.create_var(block.program.new_name(f"{x.name}.tmp"), dtype=dtype, shape=x.shape, stop_gradient=True)

@@ -13,7 +13,7 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from .averaging_optimizer import AveragingOptimizer
-from .optimizer import Pairs
+from .pairs import Pairs, by_name
 from .rates import finite
 from .wrapper import OptimizerWrapper, averages_are_rounded, chain, is_level_o2, require_dense, require_wide, updated_by
 
@@ -73,11 +73,12 @@ class Lookahead(OptimizerWrapper):
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators and those of the slow parameters. Returns the optimizer's."""
         main, add = default_main_program(), default_main_program().current_block().append_op
-        self.check_all(main, params_grads)
+        pairs = by_name(params_grads)
+        self.check_all(main, pairs)
         slow = RunningAverage(_Slow(self.alpha), self.k, 0, check_finite=False)
         with op_role_guard(OPTIMIZE):
             slow.begin()
-            for parameter, _ in sorted(params_grads, key=lambda pair: pair[0].name):
+            for parameter, _ in pairs:
                 slow.add(parameter, False)
             append_beginning(add, slow.members)
         ops = self.optimizer.apply_gradients(params_grads)

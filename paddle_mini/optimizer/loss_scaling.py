@@ -16,7 +16,7 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import BACKWARD, LOSS, op_role_guard
 from ..variable import Variable
-from .optimizer import Pairs
+from .pairs import Pairs
 from .wrapper import Wrapper
 
 

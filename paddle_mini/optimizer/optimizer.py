@@ -22,10 +22,9 @@ from ..roles import OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, names_of
 from .config import new_config, overridden_method
+from .pairs import Pairs, by_name, require_unchanged
 from .rates import Rate, Rates, new_state
 from .shared_arguments import state_common
-
-Pairs = list[tuple[Parameter, Variable]]
 
 
 class Minimizer(ABC):
@@ -161,7 +160,7 @@ class Optimizer(Rates, Minimizer):
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Clips, regularizes and appends one operator a parameter, in the order of their names."""
         block = default_main_program().current_block()
-        pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        pairs = by_name(params_grads)
         require_unchanged(block.program, pairs)
         if self.grad_clip is not None:
             pairs = self.grad_clip(pairs)
@@ -271,16 +270,3 @@ def given(what: str, parameter: Parameter | None) -> Parameter:
     if parameter is None:
         raise ProgramError(f"{what} depends on the parameter: give it to to_config")
     return parameter if parameter.rounded is None else parameter.rounded
-
-
-def require_unchanged(program: Program, pairs: Pairs) -> None:
-    """ProgramError when an optimizer's operator changes one of the parameters already."""
-    names = {parameter.name for parameter, _ in pairs}
-    for op in (op for block in program.blocks for op in block.ops):
-        # Lookahead and ScheduleFree make parameters averages, and level O2 rounds masters to them.
-        changed = op.output("ParamOut") + op.output("AverageOut") + (op.output("Out") if op.type == "cast" else [])
-        if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(changed):
-            raise ProgramError(
-                f"'{printable(changed[0])}' is changed by an operator {op.type} already; "
-                "give a second optimizer other parameters, with parameter_list"
-            )

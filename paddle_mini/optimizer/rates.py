@@ -86,6 +86,8 @@ class Rates:
     def rate_of(self, parameter: Parameter) -> Variable:
         """The learning rate for a parameter: the optimizer's, times the parameter's own factor."""
         rate = self.rate_of_program(parameter.dtype)
+        if rate.dtype != parameter.dtype:
+            rate = _cast(rate, parameter.dtype)
         if parameter.learning_rate == 1.0:
             return rate
         program = default_main_program()
@@ -109,6 +111,15 @@ class Rates:
             before_setting(self._rates, (id(main), dtype))
             self._rates[id(main), dtype] = made
         return made
+
+
+def _cast(rate: Variable, dtype: str) -> Variable:
+    """The rate for parameters of another dtype: schedules in the program are float32, also for float64 networks."""
+    block = default_main_program().current_block()
+    out = block.create_var(block.program.new_name(f"{rate.name}.cast"), dtype=dtype, shape=rate.shape, stop_gradient=True)
+    with op_role_guard(OPTIMIZE | LR_SCHEDULE):
+        block.append_op("cast", {"X": rate}, {"Out": out}, {"in_dtype": rate.dtype, "out_dtype": dtype})
+    return out
 
 
 def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:

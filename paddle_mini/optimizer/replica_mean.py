@@ -11,7 +11,7 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Variable
-from .optimizer import Pairs
+from .pairs import Pairs, by_name
 from .wrapper import OptimizerWrapper
 
 
@@ -37,7 +37,7 @@ class ReplicaMean(OptimizerWrapper):
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the sums, and the optimizer's operators, which are returned."""
         program = default_main_program()
-        pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        pairs = by_name(params_grads)
         self.check_all(program, pairs)
         block = program.current_block()
         counts: dict[str, Variable] = {}  # a factor in an attribute would be float32 for float64 gradients too

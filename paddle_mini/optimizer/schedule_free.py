@@ -14,7 +14,7 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from .averaging_optimizer import AveragingOptimizer
-from .optimizer import Pairs
+from .pairs import Pairs, by_name
 from .rates import finite
 from .wrapper import averages_are_rounded, chain, is_level_o2, require_dense, require_wide, updated_by
 
@@ -68,7 +68,7 @@ class ScheduleFree(AveragingOptimizer):
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators, for z, and the averaging. Returns the optimizer's."""
         main, block = default_main_program(), default_main_program().current_block()
-        self.check_all(main, params_grads)
+        self.check_all(main, by_name(params_grads))
         average = RunningAverage(ByRate(), 1, 0, check_finite=True)
         with op_role_guard(OPTIMIZE):
             average.begin()

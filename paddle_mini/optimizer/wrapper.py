@@ -15,8 +15,10 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Parameter, Variable
-from .optimizer import Minimizer, Pairs, require_unchanged
+from .optimizer import Minimizer
+from .pairs import Pairs, by_name, require_unchanged
 
+Means = Callable[[Pairs], Pairs] | None
 Step = Callable[[Pairs], None] | None
 
 
@@ -72,7 +74,7 @@ class Wrapper(OptimizerWrapper):
         operators.
         Returns those of one operator a parameter, in the order of the parameters' names."""
         program = default_main_program()
-        pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        pairs = by_name(params_grads)
         self.check_all(program, pairs)
         block = program.global_block()
         updated = block.create_var(program.new_name("updated"), dtype="bool", shape=[1], stop_gradient=True)
@@ -105,12 +107,10 @@ class Wrapper(OptimizerWrapper):
             default_main_program().current_block().append_op("assign", {"X": inside}, {"Out": updated})
         return ops
 
-    def append_where(self, updated: Variable, pairs: Pairs, before: Step = None, after: Step = None) -> list[Operator]:
-        """append_optimizer in a block that runs where `updated` holds, and what these append to it."""
+    def append_where(self, updated: Variable, pairs: Pairs, before: Means = None, after: Step = None) -> list[Operator]:
+        """append_optimizer in a block that runs where `updated` holds, and what these append to it; `before` gives its pairs."""
         with ConditionalBlock(updated).block():
-            if before is not None:
-                before(pairs)
-            ops = self.append_optimizer(pairs, updated)
+            ops = self.append_optimizer(pairs if before is None else before(pairs), updated)
             if after is not None:
                 after(pairs)
         return ops

@@ -114,3 +114,14 @@ def test_refusals_change_nothing(mistake, words):
     with pytest.raises(pm.ProgramError, match=words) as caught:
         mistake()
     assert "test_learning_rate.py:" in str(caught.value) and op_types() == []
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_a_schedule_in_the_program_is_for_parameters_of_each_dtype(dtype):
+    p, q = (pm.layers.create_parameter([2], one, attr=pm.initializer.Constant(1.0)) for one in (dtype, "float32"))
+    p.learning_rate = 0.5
+    loss = pm.layers.reduce_sum(pm.layers.cast(p, "float32")) + pm.layers.reduce_sum(q)
+    pm.optimizer.SGD(pm.layers.piecewise_decay([2], [0.5, 0.25])).minimize(loss)
+    exe, fetched = start(), [pm.layers.cast(one, "float32") for one in (p, q)]
+    values = [exe.run(fetch_list=fetched) for _ in range(3)][-1]
+    np.testing.assert_array_equal(values, [[0.375, 0.375], [-0.25, -0.25]])

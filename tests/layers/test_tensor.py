@@ -71,6 +71,17 @@ def test_dropout_keeps_the_mean(way, train, test):
     np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=[out])[0], test)
 
 
+def test_dropout_repeats_its_mask_with_the_programs_random_seed():
+    """As in PaddlePaddle, whose operators have fix_seed then."""
+    pm.default_main_program().random_seed = 5
+    x = pm.layers.data("x", [-1, 100])
+    outs = [pm.layers.dropout(x), pm.layers.dropout(x)]
+    feed = {"x": np.ones((2, 100), "float32")}
+    masks = [pm.Executor().run(feed=feed, fetch_list=outs) for _ in range(2)]
+    np.testing.assert_array_equal(masks[0], masks[1])
+    assert (masks[0][0] != masks[0][1]).any()  # not one mask for all
+
+
 @pytest.mark.parametrize(
     "mistake, words",
     [
