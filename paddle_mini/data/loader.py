@@ -140,6 +140,12 @@ class Loader:
         """Whether the data is an iterator, which can be read once."""
         return isinstance(self.data, _Once)
 
+    @property
+    def padded(self) -> tuple[Any, ...]:
+        """The keys, or positions, of the sequences that batch(pad=) fills up: their lengths follow in a batch."""
+        collate = self._work.collate
+        return tuple(collate.pad) if isinstance(collate, Collate) else ()
+
     def map(self, function: Callable[..., Any], random: bool = False) -> Loader:
         """function(sample) instead of each sample; after batch() of each batch. Rows of arrays are read-only. random: it is
         called with a second argument, a numpy.random.Generator that depends on the seed of shuffle(), the epoch and the sample
@@ -174,7 +180,7 @@ class Loader:
         """Batches of `size` samples; the last one may be shorter, or is left out with drop_last.
 
         Values are stacked. pad: {key or position: number}: sequences are filled up with the number, and the batch has their
-        lengths, int64 [size], as `KEY_length`, or at the end of the tuple. feeder: tuples become feeds with LoDTensors.
+        lengths, int64 [size], as `KEY_length`, or at the end of the tuple. feeder: samples become feeds with LoDTensors.
         length: the length of a sample as it is in the data: samples of similar length share a batch, chosen among the
         `window` × size samples that come next. ShapeError, when it is read, for values that don't make an array.
         """
