@@ -70,7 +70,8 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of a list of tensors with gradients
-        raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}") from None
+        hint = "; pad sequences of different lengths, or feed a LoDTensor" if "inhomogeneous" in str(error) else ""
+        raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}{hint}") from None
     return cast(f"feed '{printable(name)}' is {short(value)}", array, wanted)
 
 

@@ -1,13 +1,5 @@
-# Loader: samples in a seeded order, mapped, in batches, prefetched; it resumes in the middle of an epoch.
-"""
-    loader = Loader({"x": inputs, "y": targets}).shuffle(seed=1).batch(32).prefetch(4, workers=2)
-    for batch in loader:                       # an epoch; the next one has another order
-        exe.run(main, feed=batch, fetch_list=[loss])
-    state = loader.state_dict()                # also in the middle of an epoch; plain numbers
-
-Order and values depend on data, seeds and epoch alone, not on workers.
-"""
-
+# Loader: samples in a seeded order, mapped, in batches, prefetched; it resumes in the middle of an epoch. Order and values
+# depend on data, seeds and epoch alone, not on workers.
 from __future__ import annotations
 
 import copy
@@ -20,7 +12,7 @@ import numpy as np
 
 from .._core import ProgramError, printable
 from ..errors import listed, shown
-from ..renamed import takes_other_names
+from ..renamed import answers_names, takes_other_names
 from .collate import Collate, Rows, columns_of
 from .feeder import DataFeeder
 from .reader import batch, opened, require_positive, shuffle
@@ -97,6 +89,7 @@ class _Once:
         return samples
 
 
+@answers_names
 class Loader:
     """Samples of a data set, epoch by epoch. Each method returns a new Loader with one property more.
 
@@ -168,6 +161,7 @@ class Loader:
             raise ProgramError(f"Loader.shuffle: seed is {shown(seed)}, it must be an integer, at least 0")
         return self._with(_buffer=buffer_size, _work=self._work._replace(seed=int(seed)))
 
+    @takes_other_names
     def batch(
         self,
         size: int,
@@ -194,6 +188,7 @@ class Loader:
         changed = {"_size": int(size), "_drop_last": drop_last, "_length": length, "_window": window, "is_batched": True}
         return self._with(_work=self._work._replace(collate=collate), **changed)
 
+    @takes_other_names
     def prefetch(self, ahead: int, workers: int = 1, processes: bool = False) -> Loader:
         """Computes up to `ahead` items before they are asked for, in `workers` threads, or processes, that end with the
         iteration; workers=0: no item is computed ahead. Processes are spawned at the beginning of each epoch, and receive a

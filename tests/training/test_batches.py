@@ -182,7 +182,8 @@ WRONG = {
     ),
     "samples": (
         list(zip(DATA["x"], DATA["label"][:, 0])),
-        "data: batch 0: 'x' is [6], the program wants [-1, 6], the rows of a batch: for single samples give pm.data.Loader(samples)",
+        "data: batch 0: 'x' is [6], the program wants [-1, 6], the rows of a batch: for single samples give "
+        "pm.data.Loader(samples)",
     ),
     "rows": ({**DATA, "x": DATA["x"][1:]}, "data: the arrays have different numbers of rows: {'x': 39, 'label': 40}"),
     "no rows": ({name: array[:0] for name, array in DATA.items()}, "data has no batches"),
