@@ -1,6 +1,7 @@
 # Additions to error messages: the most similar name, the operator, the user's line.
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
@@ -35,20 +36,29 @@ _core.Error.__str__ = _text  # type: ignore[assignment]
 
 
 def shown(value: Any) -> str:
-    """A value for messages: its repr(), shortened to the length of a name."""
-    return printable(repr(value))
+    """A value for messages: its repr() in one line, shortened to the length of a name."""
+    return printable(re.sub(r"\n\s*", " ", repr(value)))
 
 
-def near(name: str, names: Any) -> str:
-    """ "; did you mean 'x'?" if a similar name exists."""
+def same_letters(name: str, names: Iterable[str]) -> str | None:
+    """The name that differs by case and underscores only: leaky_relu for LeakyReLU."""
+    letters = _letters(name)
+    return next((other for other in names if _letters(other) == letters), None)
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def near(name: str, names: Any, home: str = "") -> str:
+    """ "; did you mean 'x'?" if a similar name exists; home: what is written before it."""
     if len(name) > _LONGEST:
         return ""
     import difflib  # only errors need it: import paddle_mini stays fast
 
-    close = difflib.get_close_matches(
-        name, [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST], n=1
-    )
-    return f"; did you mean '{printable(close[0])}'?" if close else ""
+    known = [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST]
+    close = same_letters(name, known) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    return f"; did you mean '{printable(home + close)}'?" if close else ""
 
 
 def listed(names: Iterable[Any]) -> str:

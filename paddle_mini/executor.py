@@ -16,6 +16,7 @@ from .feeds import converted, filled, numpy_dtype, short
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
+from .renamed import answers_names
 from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
 from .threads import whole_threads
@@ -49,6 +50,7 @@ def seed(number: int) -> None:
         executor._core.seed(now.seed)
 
 
+@answers_names
 class Executor:
     """Runs programs on a place. A program is checked, planned and given its memory at its first run
     with these feeds and fetches; later runs reuse that.

@@ -69,7 +69,8 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of a list of tensors with gradients
-        raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}") from None
+        hint = "; pad sequences of different lengths, or feed a LoDTensor" if "inhomogeneous" in str(error) else ""
+        raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}{hint}") from None
     return cast(f"feed '{printable(name)}' is {short(value)}", array, wanted)
 
 
@@ -100,7 +101,7 @@ def cast(what: str, array: np.ndarray, dtype: np.dtype | str) -> np.ndarray:
     if array.dtype == dtype:
         return array
     if array.size and array.dtype.kind not in _ACCEPTED[dtype.kind]:
-        raise ShapeError(f"{what}, the program wants {dtype}")
+        raise ShapeError(f"{what}, the program wants {dtype}; convert it first")
     if array.size and dtype.kind in "iu":
         bounds = np.iinfo(dtype)
         if int(array.min()) < bounds.min or int(array.max()) > bounds.max:
@@ -116,7 +117,7 @@ def _cast_to_bfloat16(what: str, array: np.ndarray) -> np.ndarray:
     if array.dtype == np.uint16:
         return array
     if array.size and array.dtype.kind not in _ACCEPTED["f"]:
-        raise ShapeError(f"{what}, the program wants bfloat16")
+        raise ShapeError(f"{what}, the program wants bfloat16; convert it first")
     bits = bfloat16_bits(array)
     if (np.isfinite(array) & ~np.isfinite(bfloat16_values(bits))).any():
         raise ShapeError(f"{what}, which is beyond bfloat16")

@@ -8,8 +8,15 @@ _DROPOUT = "layers.dropout(x, dropout_prob, dropout_implementation='upscale_in_t
 _MINIMIZE = "optimizer.minimize(loss) once appends the update to the program, and each exe.run(feed=...) is a step"
 _LOADING = {
     "DataLoader": "data.Loader(samples).shuffle(seed=1).batch(32)",
-    "Dataset": "data.Loader takes a dict of arrays, or any sequence of samples",
+    **{name: "data.Loader takes a dict of arrays, or any sequence of samples" for name in ("Dataset", "TensorDataset")},
+    "random_split": "slices of the arrays: x[:800], x[800:]",
 }
+_DEVICES = "Executor(CUDAPlace(0)) runs on a device; paddle-mini doctor says which there are"
+_VALUES = "scope.get(name) is the value as an array, scope.set(name, array) sets it"
+_PREDICTOR = "a predictor is called: predictor(array), or with several inputs predictor({name: array})"
+_PREDICT = "exe.run(program.clone(for_test=True).prune([x], [y]), feed={'x': array}, fetch_list=[y])"
+_STATE = "io.get_state(program, scope) has parameters and state, io.set_state sets them"
+_CALLBACKS = "training has EarlyStopping, BestCheckpoint and other callbacks"
 
 # By what has the name (a path below paddle_mini, or a class): the name there, and what to use here.
 HINTS: Mapping[str, Mapping[str, str]] = {
@@ -22,6 +29,23 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "Tensor": "Variable is a value in a program; arrays of NumPy are fed as they are",
         "tensor": "layers.assign(array) makes a variable of an array; arrays are fed as they are",
         "jit": "programs are always compiled by the Executor; io.save_inference_model writes one",
+        **{name: _DEVICES for name in ("cuda", "device", "is_compiled_with_cuda")},
+        "callbacks": _CALLBACKS,
+        **{name: "layers.accuracy, layers.auc and others are metrics" for name in ("metric", "metrics")},
+        "losses": "layers.softmax_with_cross_entropy, layers.square_error_cost and others are losses",
+        **{name: "data.mnist, data.cifar and others read data sets" for name in ("dataset", "datasets", "vision", "text")},
+        "optim": "optimizer",
+        "lr_scheduler": "the schedules are in lr",
+        "autograd": "gradients([y], [x]) appends the gradients",
+        "inference": "Predictor(prefix) runs a saved model",
+        "distributed": "cluster has jobs of several trainers; DataParallel uses several devices",
+        "fluid": "its names are here: layers, optimizer, io, Executor",
+        "incubate": "optimizer has Lookahead and ParameterAverage",
+        "utils": "unique_name; load_op compiles operators in C++",
+        "reader": "data.batch, data.shuffle and data.Loader read samples",
+        "float32": "element types are strings: 'float32'",
+        **{name: "layers.gaussian_random(shape) at a run; arrays are fed as they are" for name in ("randn", "normal")},
+        "create_lod_tensor": "LoDTensor(array, [[0, 2, 5]]), with offsets: lengths 2 and 3",
         "compile": "fit(loss, data, optimizer, metrics=...) takes what compile takes",
         "grad": "gradients([y], [x]) appends the gradients",
     },
@@ -31,10 +55,9 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "flatten": "layers.flatten(x, start_axis=0)",
         "mean": "layers.mean(x), or layers.reduce_mean(x, dim=...)",
         **{name: f"layers.reduce_{name}(x, dim=...)" for name in ("sum", "max", "min", "prod", "all", "any")},
-        **{name: f"layers.{name}(x, ...)" for name in ("argmax", "argmin", "squeeze", "unsqueeze", "transpose")},
-        **{name: f"layers.{name}(x)" for name in ("exp", "log", "sqrt", "tanh", "sigmoid", "relu", "abs")},
         "T": "layers.transpose(x, [1, 0])",
         "permute": "layers.transpose(x, perm)",
+        "clone": "layers.assign(x)",
         "detach": "layers.assign(x), and stop_gradient = True of the result",
         "backward": _MINIMIZE,
         "grad": "gradients([y], [x]) appends the gradients",
@@ -51,9 +74,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "requires_grad": "stop_gradient is the opposite",
     },
     "layers": {
-        "Linear": "layers.fc(x, size)",
-        "linear": "layers.fc(x, size)",
-        "Dense": "layers.fc(x, size)",
+        **{name: "layers.fc(x, size)" for name in ("Linear", "linear", "Dense", "dense")},
         "Conv2D": "layers.conv2d(x, num_filters, filter_size)",
         "Conv2d": "layers.conv2d(x, num_filters, filter_size)",
         **{name: "layers.pool2d(x, 2, 'max', pool_stride=2)" for name in ("MaxPooling2D", "MaxPool2d", "max_pool2d")},
@@ -68,6 +89,29 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "gru": "layers.rnn(layers.GRUCell(hidden_size), x)",
         "attention": "layers.multi_head_attention(x, num_heads), or layers.dot_product_attention",
         "MultiheadAttention": "layers.multi_head_attention(x, num_heads)",
+        "scaled_dot_product_attention": "layers.dot_product_attention",
+        "birnn": "layers.concat of rnn(cell, x)[0] and rnn(other, x, is_reverse=True)[0], on axis 2",
+        "Activation": "act=, such as layers.fc(x, size, act='relu'), or layers.relu(x)",
+        "GlobalAveragePooling2D": "layers.pool2d(x, pool_type='avg', global_pooling=True)",
+        **{name: "layers.adaptive_pool2d(x, 1, 'avg')" for name in ("AdaptiveAvgPool2d", "adaptive_avg_pool2d")},
+        **{name: "layers.resize_bilinear, layers.resize_nearest" for name in ("interpolate", "UpSampling2D", "Upsample")},
+        "normalize": "layers.l2_normalize(x, axis)",
+        "cosine_similarity": "layers.cos_sim(x, y)",
+        "masked_fill": "layers.where(mask, layers.full_like(x, value), x)",
+        "clamp": "layers.clip(x, min, max)",
+        "chunk": "layers.split(x, number, axis)",
+        "mm": "layers.matmul(x, y)",
+        "Concatenate": "layers.concat(inputs, axis)",
+        **{name: "x + y, or layers.elementwise_add(x, y)" for name in ("add", "Add")},
+        **{name: "x * y, or layers.elementwise_mul(x, y)" for name in ("multiply", "Multiply")},
+        **{name: "x - y, or layers.elementwise_sub(x, y)" for name in ("subtract", "Subtract")},
+        **{name: "x / y, or layers.elementwise_div(x, y)" for name in ("divide", "true_divide")},
+        "Lambda": "a function of variables is a layer",
+        "smooth_l1_loss": "layers.mean(layers.huber_loss(x, y, delta=1.0))",
+        "kl_div": "layers.kldiv_loss(x, target)",
+        "binary_crossentropy": "layers.mean(layers.bce_loss(x, label))",
+        "sparse_categorical_crossentropy": "layers.mean(layers.softmax_with_cross_entropy(logits, label))",
+        "categorical_crossentropy": "layers.mean(layers.softmax_with_cross_entropy(logits, label, soft_label=True))",
         "loss": "layers.softmax_with_cross_entropy, layers.square_error_cost and others are losses",
         "mse_loss": "layers.mean(layers.square_error_cost(input, label))",
         "l1_loss": "layers.mean(layers.abs(x - y))",
@@ -81,7 +125,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "minimum": "layers.elementwise_min(x, y)",
     },
     "optimizer": {
-        "RMSprop": "optimizer.RMSProp",
         "LookAhead": "optimizer.Lookahead(optimizer, k=5, alpha=0.5)",
         "lr": "the schedules are in lr",
         **{name: "optimizer.ParameterAverage(optimizer, averaging.Exponential(0.999))" for name in ("EMA", "AveragedModel")},
@@ -93,8 +136,40 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "step": _MINIMIZE,
         "zero_grad": "gradients are computed from the beginning in each run; " + _MINIMIZE,
         "clear_grad": "gradients are computed from the beginning in each run; " + _MINIMIZE,
+        **{name: _STATE for name in ("state_dict", "load_state_dict", "set_state_dict")},
+        "param_groups": "set_lr(rate) sets the rate; ParamAttr(learning_rate=, regularizer=) those of one parameter",
+    },
+    "Program": {
+        **{name: _STATE for name in ("state_dict", "load_state_dict", "set_state_dict")},
+        "num_blocks": "len(program.blocks)",
+        "to_string": "str(program)",
+        "parameters": "all_parameters()",
+        **{name: "clone(for_test=True) is the program for tests" for name in ("eval", "train")},
+    },
+    "Executor": {
+        "close": "an Executor needs no close",
+        **{name: "fit(loss, data, optimizer), or a loop of run" for name in ("train_from_dataset", "infer_from_dataset")},
+    },
+    "Scope": {name: _VALUES for name in ("find_var", "var", "get_tensor")},
+    "Predictor": {
+        **{name: _PREDICTOR for name in ("predict", "run", "forward", "get_input_handle")},
+        **{name: "predictor.inputs" for name in ("get_input_names", "input_names")},
+        **{name: "predictor.outputs" for name in ("get_output_names", "output_names")},
+    },
+    "Trainer": {
+        "predict": _PREDICT,
+        "compile": "Trainer(loss, optimizer, metrics=...) takes what compile takes",
+        "summary": "summary(program)",
+        "save": "io.save_inference_model writes a model, checkpoints= of fit the state of training",
+        "save_weights": "io.save_state writes parameters",
+        "load_weights": "io.set_state(program, io.load_state(path)); with initialize=False they stay",
+    },
+    "Loader": {
+        **{name: "a list of what is wanted: Loader([s for s in samples if ...])" for name in ("filter", "take", "skip")},
+        "repeat": "fit reads it once for each of its epochs, and so does each iter(loader)",
     },
     "lr": {
+        "CosineDecay": "lr.CosineAnnealingDecay(rate, T_max=steps)",
         "StepLR": "lr.StepDecay",
         "MultiStepLR": "lr.MultiStepDecay",
         "ExponentialLR": "lr.ExponentialDecay",
@@ -108,11 +183,15 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "SWA": "averaging.Uniform(), with start_step of ParameterAverage; lr.SWALR is its schedule",
     },
     "training": {
+        "TensorBoard": "loggers.TensorBoardLogger, in loggers= of fit",
+        "TerminateOnNaN": "check_finite=True of fit",
+        "LambdaCallback": "a class derived from training.Callback",
         "ModelCheckpoint": "training.BestCheckpoint(folder, 'val_loss'), or checkpoints=folder of fit",
         "ReduceLROnPlateau": "lr.ReduceOnPlateau, which the optimizer takes as its rate",
         "LearningRateScheduler": "a schedule of lr, which the optimizer takes as its rate",
     },
     "initializer": {
+        **{name: "layers.truncated_gaussian_random is its operator" for name in ("TruncatedNormal", "trunc_normal_")},
         **{name: "initializer.MSRA(uniform=False)" for name in ("KaimingNormal", "HeNormal")},
         **{name: "initializer.MSRA(uniform=True)" for name in ("KaimingUniform", "HeUniform")},
         **{name: "initializer.Xavier(uniform=False)" for name in ("XavierNormal", "GlorotNormal")},
@@ -120,6 +199,10 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     },
     "io": _LOADING,
     "data": _LOADING,
+    "amp": {
+        **{name: "amp.decorate(optimizer, dtype='bfloat16') casts the program" for name in ("autocast", "auto_cast")},
+        "GradScaler": "amp.decorate(optimizer, dtype='float16') scales the loss, and optimizer.LossScaling by itself",
+    },
 }
 
 # Names of arguments, each with the one that functions have here, and advice.
@@ -130,6 +213,8 @@ ARGUMENT_HINTS: tuple[tuple[str, str, str], ...] = (
     ("out_features", "size", "it is size"),
     ("filters", "num_filters", "it is num_filters"),
     ("rate", "dropout_prob", "it is dropout_prob; Keras scales in training: dropout_implementation='upscale_in_train'"),
+    ("num_workers", "workers", "it is workers"),
+    ("batch_size", "size", "it is size"),
     ("dim", "axis", "it is axis"),
     ("dim", "axes", "it is axes"),
 )

@@ -13,8 +13,10 @@ from .feeds import numpy_dtype
 from .io.model import load_inference_model
 from .io.parameters import Path
 from .place import Place
+from .renamed import answers_names
 
 
+@answers_names
 class Predictor:
     """A saved model, loaded once; any number of threads call it at the same time, with batches of any size.
 

@@ -9,6 +9,7 @@ from . import _core, dataflow, show, transform, unique_name
 from .block import Block
 from .gradient_names import calls_before
 from .operator import Operator
+from .renamed import answers_names
 from .transaction import after_undo, before_growing, before_setting
 from .variable import Parameter, Variable, names_of
 
@@ -18,6 +19,7 @@ Names = Iterable[Variable | str] | Variable | str
 FORMAT_VERSION = 2006002
 
 
+@answers_names
 class Program:
     """A computation: blocks of operators and variables.
 

@@ -11,12 +11,13 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from .arguments import make_explained
-from .errors import near
+from .errors import near, same_letters
 from .framework_names import ARGUMENT_HINTS, HINTS
 from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, WITHOUT
 from .transaction import replace_function
 
 F = TypeVar("F", bound=Callable[..., Any])
+K = TypeVar("K", bound=type)
 
 
 def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
@@ -107,33 +108,49 @@ def found(path: str) -> Any:
     if here is not None:
         home, _, name = here.rpartition(".")
         return getattr(_package(home), name)
-    advice = WITHOUT.get(path)
-    if advice is None and path in HINTS[""]:
-        advice = f"here: {HINTS[''][path]}"
-    if advice is None and path in _package("layers").__all__:
-        advice = f"it is layers.{path}"
-    if path.rpartition(".")[2].startswith("_"):  # tools ask for such names often: whether there is one, not what it is
-        raise AttributeError(f"paddle_mini has no '{path}'")
-    hint = f"; {advice}" if advice else near(path, [*_package("").__all__, *MODULES, *OBJECTS])
-    raise AttributeError(f"paddle_mini has no '{path}'{hint}")
+    home, dot, name = path.rpartition(".")
+    advice = WITHOUT.get(path) or _advice("", name)
+    known = (*_package("").__all__, *MODULES, *OBJECTS)
+    siblings = [other.removeprefix(home + dot) for other in known if other.startswith(home + dot)]
+    raise AttributeError(f"paddle_mini has no '{path}'" + (f"; {advice}" if advice else near(name, siblings, home + dot)))
+
+
+# Where names are looked for that another module or object lacks, first the most frequent.
+_HOMES = "layers optimizer training lr data io clip regularizer initializer averaging loggers amp".split()
+
+
+def _advice(home: str, name: str) -> str | None:
+    """What to use instead of a name that `home`, a key of HINTS, lacks."""
+    if name.startswith("_"):  # tools ask for such names often: whether there is one, not what it is
+        return None
+    if home and name in HINTS.get(home, {}):
+        return f"here: {HINTS[home][name]}"
+    if home[:1].isupper():  # a class
+        here = same_letters(name, _package("layers").__all__) if home == "Variable" else None
+        return here and f"here: layers.{here}(x, ...)"
+    hints = (f"here: {HINTS[other][name]}" for other in ("", *_HOMES) if name in HINTS.get(other, {}))
+    found = ((other, same_letters(name, _package(other).__all__)) for other in ([home] if home in _HOMES else []) + _HOMES)
+    return next(hints, None) or next((f"it is {other}.{here}" for other, here in found if here), None)
 
 
 def unknown(home: str, name: str, owner: Any) -> AttributeError:
     """The error for a name that a package or an object lacks; home: its key in HINTS."""
     what = f"module '{owner.__name__}'" if isinstance(owner, ModuleType) else f"'{type(owner).__name__}' object"
-    hint = HINTS.get(home, {}).get(name)
-    if hint is None:
+    advice = _advice(home, name)
+    if advice is None:
         return AttributeError(f"{what} has no attribute '{name}'", name=name, obj=owner)  # Python adds a similar name
-    return AttributeError(f"{what} has no attribute '{name}'; here: {hint}")
+    return AttributeError(f"{what} has no attribute '{name}'; {advice}")
 
 
-def hints_of(home: str) -> Callable[[Any, str], Any]:
-    """The __getattr__ of a class whose key in HINTS is `home`."""
+def answers_names(kind: K) -> K:
+    """A class whose objects answer names that they lack with the advice of HINTS. It has a __getattr__ that a type checker
+    does not see: it would take every name for one of the objects'."""
 
     def __getattr__(self: Any, name: str) -> Any:
-        raise unknown(home, name, self)
+        raise unknown(kind.__name__, name, self)
 
-    return __getattr__
+    kind.__getattr__ = __getattr__  # type: ignore[attr-defined]
+    return kind
 
 
 class Submodule(ModuleType):

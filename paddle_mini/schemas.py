@@ -25,18 +25,18 @@ def attr_types(op_type: str) -> Mapping[str, int]:
     require."""
     types = {attr["name"]: attr["type"] for attr in op_schema(op_type)["attrs"]}
     forward = op_type[: -len("_grad")]
-    inherited = attr_types(forward) if op_type.endswith("_grad") and forward in _op_types() else {}
+    inherited = attr_types(forward) if op_type.endswith("_grad") and forward in op_types() else {}
     return {**GENERIC, **inherited, **types}
 
 
 @cache
-def _op_types() -> frozenset[str]:
+def op_types() -> frozenset[str]:
     return frozenset(_core.op_types())
 
 
 def operators_were_added() -> None:
     """Forgets what depends on the list of operators; schemas never change."""
-    _op_types.cache_clear()
+    op_types.cache_clear()
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import arithmetic, dtypes, indexing, numpy_calls
 from ._core import ProgramError, check_variable_name, type_name
 from .errors import shown
-from .renamed import hints_of
+from .renamed import answers_names
 from .transaction import before_setting, on_undo
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Dtype = str | int  # a number if it is not an element type
 
 
+@answers_names
 class Variable:
     """A name in a block with its dtype and shape; -1 is a dimension that is known only at a run.
 
@@ -203,8 +204,6 @@ class Variable:
     __or__ = arithmetic.advises("x | y", "layers.logical_or(x, y), or layers.bitwise_or(x, y) of integers")
     __xor__ = arithmetic.advises("x ^ y", "layers.logical_xor(x, y), or layers.bitwise_xor(x, y) of integers")
     __setitem__ = arithmetic.advises("x[...] = value", "layers.where(condition, value, x), or layers.scatter(x, index, updates)")
-    if not TYPE_CHECKING:  # a type checker would take every name for one of the variable's
-        __getattr__ = hints_of("Variable")
     __iter__ = None  # else Python would iterate over x[0], x[1], … forever
 
 

@@ -119,6 +119,12 @@ def hinted():
         "": pm,
         "Variable": L.data("x", [-1, 4]),
         "Minimizer": pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), window_size=3),
+        "Program": pm.Program(),
+        "Executor": pm.Executor(),
+        "Scope": pm.Scope(),
+        "Predictor": object.__new__(pm.Predictor),
+        "Trainer": object.__new__(pm.Trainer),
+        "Loader": pm.data.Loader([1, 2]),
     }
     for home, names in framework_names.HINTS.items():
         owner = owners[home] if home in owners else getattr(pm, home)
@@ -135,6 +141,27 @@ def test_names_of_pytorch_and_keras_are_answered():
                 getattr(owner, name)
         assert str(raised.value).endswith(f"; here: {hint}") and f"{name}'" in str(raised.value)
     assert not hasattr(pm.optimizer.SGD(0.1), "state_dict_") and not hasattr(L, "lineer")
+
+
+@pytest.mark.parametrize(
+    "get, advice",
+    [
+        (lambda: pm.Adam, "it is optimizer.Adam"),
+        (lambda: pm.EarlyStopping, "it is training.EarlyStopping"),
+        (lambda: pm.Dense, r"here: layers.fc\(x, size\)"),
+        (lambda: pm.nn.ReLU, "it is layers.relu"),
+        (lambda: pm.nn.functional.max_pool2d, "here: layers.pool2d"),
+        (lambda: L.MultiHeadAttention, "it is layers.multi_head_attention"),
+        (lambda: L.CSVLogger, "it is loggers.CSVLogger"),
+        (lambda: L.data("x", [3]).softmax, r"here: layers.softmax\(x, ...\)"),
+        (lambda: pm.static.py_func, "it is layers.py_func"),
+        (lambda: pm.static.Programm, "did you mean 'static.Program'"),
+        (lambda: pm.static.nothing_alike, "'static.nothing_alike'$"),
+    ],
+)
+def test_a_name_that_is_elsewhere_or_spelled_otherwise_is_answered(get, advice):
+    with pytest.raises(AttributeError, match=advice):
+        get()
 
 
 def test_the_advice_for_pytorch_and_keras_names_what_exists():
@@ -158,6 +185,8 @@ def test_the_advice_for_pytorch_and_keras_names_what_exists():
         (lambda x: L.fc(x, 3, use_bias=False), "'use_bias'; bias_attr=False"),
         (lambda x: L.fc(x, units=3), "'units'; it is size"),
         (lambda x: L.dropout(x, rate=0.5), "'rate'; it is dropout_prob"),
+        (lambda x: pm.data.Loader([1]).batch(batch_size=3), "'batch_size'; it is size"),
+        (lambda x: pm.data.Loader([1]).prefetch(2, num_workers=3), "'num_workers'; it is workers"),
         (lambda x: L.concat([x], dim=1), "'dim'; it is axis"),
     ],
 )

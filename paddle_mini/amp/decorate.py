@@ -113,13 +113,13 @@ def decorate(
         ('float16', 'float32')
     """
     if dtype not in ("bfloat16", "float16"):
-        raise ProgramError(f"dtype is {shown(dtype)}, it must be 'bfloat16' or 'float16'")
+        raise ProgramError(f"decorate: dtype is {shown(dtype)}, it must be 'bfloat16' or 'float16'")
     if level not in ("O1", "O2"):
         raise ProgramError(
-            f"level is {shown(level)}, it must be 'O1', with parameters of float32, or 'O2', with parameters of 16 bits"
+            f"decorate: level is {shown(level)}, it must be 'O1', with parameters of float32, or 'O2', with parameters of 16 bits"
         )
     if amp_lists is not None and not isinstance(amp_lists, AutoMixedPrecisionLists):
-        raise ProgramError(f"amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
+        raise ProgramError(f"decorate: amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
     is_scaled = any(isinstance(one, LossScaling) for one in chain(optimizer))
     scales = use_dynamic_loss_scaling
     if scales is None:

@@ -51,6 +51,11 @@ class Rows(Sequence[Any]):
         return values if self._names is None else dict(zip(self._names, values))
 
 
+def length_name(key: Any) -> str:
+    """The key of the lengths of padded sequences in a batch."""
+    return f"{key}_length"
+
+
 class Collate:
     """Stacks the values of samples along a new first dimension: dicts give a dict of arrays, tuples a tuple, other samples
     an array.
@@ -85,7 +90,7 @@ class Collate:
             else:
                 batch[key] = _stacked(shown(key), values)
         if isinstance(first, Mapping):
-            named = {f"{key}_length": length for key, length in lengths.items()}
+            named = {length_name(key): length for key, length in lengths.items()}
             taken = [name for name in named if name in batch]
             if taken:
                 raise ProgramError(f"Loader: a sample has {shown(taken[0])}, the name for the lengths that pad adds: rename it")

@@ -1,13 +1,13 @@
 # DataFeeder: rows of Python samples as what exe.run takes as feed.
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core import ProgramError, ShapeError, printable
-from ..errors import shown
+from ..errors import listed, shown
 from ..feeds import cast
 from ..guards import default_main_program
 from ..program import Program
@@ -25,7 +25,7 @@ class _Declaration(NamedTuple):
 
 
 class DataFeeder:
-    """Makes feeds for these variables from rows: samples with a value for each of them, in this order.
+    """Makes feeds for these variables from rows: samples with a value for each of them, in this order, or dicts by their names.
 
     feed_list: Variables, or names of variables of `program` (None: the default main program).
     A variable without lod gets its values stacked: a value has the shape of the variable without its first
@@ -54,21 +54,28 @@ class DataFeeder:
         """Without the program: a worker process of a Loader needs the declarations only."""
         return {"variables": [_Declaration(var.name, var.shape, var.dtype, var.lod_level) for var in self.variables]}
 
-    def feed(self, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    def feed(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> dict[str, Any]:
         """{name: array or LoDTensor} of a batch. Raises ShapeError for a batch without rows, or a row or one of
         its values does not fit."""
-        rows = list(rows)
-        if not rows:
+        held = [self._values(number, row) for number, row in enumerate(rows)]
+        if not held:
             raise ShapeError("DataFeeder: the batch has no rows")
-        wanted = len(self.variables)
-        for i, row in enumerate(rows):
-            if not isinstance(row, (list, tuple)) or len(row) != wanted:
-                held = f"{len(row)} values" if isinstance(row, (list, tuple)) else f"a {type(row).__name__}"
-                raise ShapeError(
-                    f"DataFeeder: row {i} is {held}, it must be a tuple of {wanted}: "
-                    + ", ".join(var.name for var in self.variables)
-                )
-        return {var.name: _value(var, [row[i] for row in rows]) for i, var in enumerate(self.variables)}
+        return {var.name: _value(var, [values[i] for values in held]) for i, var in enumerate(self.variables)}
+
+    def _values(self, number: int, row: Any) -> Sequence[Any]:
+        """The values of a row in the order of the variables."""
+        names = [var.name for var in self.variables]
+        if isinstance(row, Mapping):
+            if row.keys() == set(names):
+                return [row[name] for name in names]
+            found = f"has the keys {listed(row)}" if row else "is empty"
+        elif isinstance(row, (list, tuple)):
+            if len(row) == len(names):
+                return row
+            found = f"is {len(row)} values"
+        else:
+            found = f"is a {type(row).__name__}"
+        raise ShapeError(f"DataFeeder: row {number} {found}, it must be a tuple of {len(names)}, or a dict: {listed(names)}")
 
 
 def _value(var: Variable | _Declaration, values: list[Any]) -> np.ndarray | LoDTensor:

@@ -1,13 +1,5 @@
-# Loader: samples in a seeded order, mapped, in batches, prefetched; it resumes in the middle of an epoch.
-"""
-    loader = Loader({"x": inputs, "y": targets}).shuffle(seed=1).batch(32).prefetch(4, workers=2)
-    for batch in loader:                       # an epoch; the next one has another order
-        exe.run(main, feed=batch, fetch_list=[loss])
-    state = loader.state_dict()                # also in the middle of an epoch; plain numbers
-
-Order and values depend on data, seeds and epoch alone, not on workers.
-"""
-
+# Loader: samples in a seeded order, mapped, in batches, prefetched; it resumes in the middle of an epoch. Order and values
+# depend on data, seeds and epoch alone, not on workers.
 from __future__ import annotations
 
 import copy
@@ -20,7 +12,7 @@ import numpy as np
 
 from .._core import ProgramError, printable
 from ..errors import listed, shown
-from ..renamed import takes_other_names
+from ..renamed import answers_names, takes_other_names
 from .collate import Collate, Rows, columns_of
 from .feeder import DataFeeder
 from .reader import batch, opened, require_positive, shuffle
@@ -97,6 +89,7 @@ class _Once:
         return samples
 
 
+@answers_names
 class Loader:
     """Samples of a data set, epoch by epoch. Each method returns a new Loader with one property more.
 
@@ -140,6 +133,12 @@ class Loader:
         """Whether the data is an iterator, which can be read once."""
         return isinstance(self.data, _Once)
 
+    @property
+    def padded(self) -> tuple[Any, ...]:
+        """The keys, or positions, of the sequences that batch(pad=) fills up: their lengths follow in a batch."""
+        collate = self._work.collate
+        return tuple(collate.pad) if isinstance(collate, Collate) else ()
+
     def map(self, function: Callable[..., Any], random: bool = False) -> Loader:
         """function(sample) instead of each sample; after batch() of each batch. Rows of arrays are read-only. random: it is
         called with a second argument, a numpy.random.Generator that depends on the seed of shuffle(), the epoch and the sample
@@ -162,6 +161,7 @@ class Loader:
             raise ProgramError(f"Loader.shuffle: seed is {shown(seed)}, it must be an integer, at least 0")
         return self._with(_buffer=buffer_size, _work=self._work._replace(seed=int(seed)))
 
+    @takes_other_names
     def batch(
         self,
         size: int,
@@ -174,7 +174,7 @@ class Loader:
         """Batches of `size` samples; the last one may be shorter, or is left out with drop_last.
 
         Values are stacked. pad: {key or position: number}: sequences are filled up with the number, and the batch has their
-        lengths, int64 [size], as `KEY_length`, or at the end of the tuple. feeder: tuples become feeds with LoDTensors.
+        lengths, int64 [size], as `KEY_length`, or at the end of the tuple. feeder: samples become feeds with LoDTensors.
         length: the length of a sample as it is in the data: samples of similar length share a batch, chosen among the
         `window` × size samples that come next. ShapeError, when it is read, for values that don't make an array.
         """
@@ -188,6 +188,7 @@ class Loader:
         changed = {"_size": int(size), "_drop_last": drop_last, "_length": length, "_window": window, "is_batched": True}
         return self._with(_work=self._work._replace(collate=collate), **changed)
 
+    @takes_other_names
     def prefetch(self, ahead: int, workers: int = 1, processes: bool = False) -> Loader:
         """Computes up to `ahead` items before they are asked for, in `workers` threads, or processes, that end with the
         iteration; workers=0: no item is computed ahead. Processes are spawned at the beginning of each epoch, and receive a

@@ -5,7 +5,7 @@ import copy
 from abc import ABC, abstractmethod
 from typing import Any
 
-from .._core import ProgramError
+from .._core import ProgramError, ShapeError
 from ..errors import shown
 from ..initializer import Constant
 from ..param_attr import ParamAttr
@@ -185,6 +185,9 @@ def rnn(
         >>> outputs.shape, h.shape
         ((-1, 5, 16), (-1, 16))
     """
+    if isinstance(inputs, Variable) and inputs.shape_known and len(inputs.shape) != 3 and not time_major:
+        hint = "; layers.unsqueeze(inputs, [2]) makes the width 1" if len(inputs.shape) == 2 else ""
+        refuse(ShapeError, f"rnn: inputs is {list(inputs.shape)}, it must be [N, T, width]{hint}")
     steps = inputs if time_major else transpose(inputs, [1, 0, 2])
     if initial_states is None:
         initial_states = cell.get_initial_states(steps, inputs.dtype, batch_dim_idx=1)

@@ -12,10 +12,10 @@ from .. import callsite, dtypes, initializer, unique_name
 from .._core import Error, ProgramError, ShapeError, printable
 from ..arithmetic import IDENTITY, is_truth
 from ..block import Block
-from ..errors import near
+from ..errors import near, same_letters
 from ..guards import default_main_program, default_startup_program
 from ..param_attr import ParamAttr, require_initializer
-from ..schemas import GENERIC, attr_types, op_schema
+from ..schemas import GENERIC, attr_types, op_schema, op_types
 from ..variable import Parameter, Variable
 
 Output = Variable | list[Variable]
@@ -216,6 +216,11 @@ def activation(op_type: str | None, x: Variable, name: str) -> Variable:
     if not isinstance(op_type, str):
         known = getattr(op_type, "__name__", "relu")
         refuse(ProgramError, f"act is {'a function' if callable(op_type) else _kind(op_type)}, give its name '{known}'")
+    if op_type.lower() in ("linear", "identity", "none", ""):
+        refuse(ProgramError, f"act is '{op_type}': leave act out for values as they are")
+    meant = op_type if op_type in op_types() else same_letters(op_type, op_types())
+    if meant not in (None, op_type):
+        refuse(ProgramError, f"operator '{printable(op_type)}' is not known; did you mean '{meant}'?")
     schema = schema_of(op_type)
     if len([port for port in schema["inputs"] if not port["optional"]]) != 1:
         refuse(ProgramError, f"act='{op_type}': that operator does not take one input")

@@ -105,6 +105,8 @@ def softmax_with_cross_entropy(
 def square_error_cost(input: Variable, label: Variable, name: str | None = None) -> Variable:
     """(input − label)², element by element: the shape of input.
 
+    A warning is issued if broadcasting gives another shape, as [N, N] for [N, 1] and [N].
+
     Args:
         input: any shape
         label: the same shape
@@ -116,7 +118,14 @@ def square_error_cost(input: Variable, label: Variable, name: str | None = None)
         (-1, 8)
     """
     prefix = layer_name("square_error_cost", name)
-    return emit("square", {"X": emit("elementwise_sub", {"X": input, "Y": label}, name=prefix)}, name=prefix)
+    difference = emit("elementwise_sub", {"X": input, "Y": label}, name=prefix)
+    if difference.shape != input.shape:
+        callsite.warn(
+            f"square_error_cost: input {list(input.shape)} and label {list(label.shape)} are broadcast to "
+            f"{list(difference.shape)}: declare the label with the shape of the input"
+            f"{callsite.added_at(callsite.user_callstack())}"
+        )
+    return emit("square", {"X": difference}, name=prefix)
 
 
 def huber_loss(input: Variable, label: Variable, delta: float, name: str | None = None) -> Variable:

@@ -5,7 +5,7 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import callsite
 from .._core import ProgramError, printable
@@ -17,7 +17,7 @@ from ..guards import default_main_program, default_startup_program, is_default_p
 from ..operator import Operator
 from ..program import Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops, require_regularizer
-from ..renamed import hints_of, make_method_take_other_names, takes_other_names
+from ..renamed import answers_names, make_method_take_other_names, takes_other_names
 from ..roles import OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, names_of
@@ -27,6 +27,7 @@ from .rates import Rate, Rates, new_state
 from .shared_arguments import state_common
 
 
+@answers_names
 class Minimizer(ABC):
     """From a loss to operators that change the parameters: an optimizer, or what is put around one."""
 
@@ -36,9 +37,6 @@ class Minimizer(ABC):
         if "__init__" in vars(cls):
             state_common(vars(cls)["__init__"])
             make_method_take_other_names(cls, "__init__")
-
-    if not TYPE_CHECKING:  # a type checker would take every name for one of the optimizer's
-        __getattr__ = hints_of("Minimizer")
 
     @takes_other_names
     @atomic_method

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import ProgramError, ShapeError, as_array, printable
-from ..data.collate import columns_of
+from ..data.collate import columns_of, length_name
 from ..data.feeder import DataFeeder
 from ..data.loader import Loader
 from ..data.reader import opened
@@ -53,6 +53,7 @@ class Batches:
     ):
         self.what, self.steps, self.first_epoch = what, steps, first_epoch
         self._program, self.variables = program, data_variables(program)
+        self._padded: tuple[Any, ...] = ()  # keys of a Loader's batches whose lengths follow
         if not self.variables:
             raise ProgramError(f"{what}: the program reads no variable of layers.data")
         data = columns_of(data)
@@ -71,6 +72,7 @@ class Batches:
             raise ProgramError(
                 f"{what} is {shown(data)}: give arrays, a Loader, an iterable of batches or a function that returns one"
             )
+        self._padded = data.padded if isinstance(data, Loader) else ()
         data = iter(data) if isinstance(data, Loader) and data.is_one_pass else data
         self.is_one_pass = isinstance(data, Iterator)
         self._takes_epoch = not hasattr(data, "__iter__") and _takes_argument(data)
@@ -153,16 +155,18 @@ class Batches:
         return iter(opened(self.what, self._data, *([epoch] if self._takes_epoch else [])))
 
     def _named(self, batch: Any, where: str) -> Mapping[str, Any]:
-        """The values by the names of the variables."""
+        """The values by the names of the variables. Lengths that a Loader adds to padded sequences may be left over."""
         names = [var.name for var in self.variables]
         if not isinstance(batch, Mapping):
             values = batch if isinstance(batch, (tuple, list)) else (batch,)
-            if len(values) != len(names):
-                held = f"{len(values)} values" if isinstance(batch, (tuple, list)) else f"of type {type(batch).__name__}"
+            if len(values) not in (len(names), len(names) + len(self._padded)):
+                count = "1 value" if len(values) == 1 else f"{len(values)} values"
+                held = count if isinstance(batch, (tuple, list)) else f"of type {type(batch).__name__}"
                 raise ProgramError(f"{self.what}: {where} is {held}; the program reads {listed(names)}, in this order")
             return dict(zip(names, values))
         missing = [name for name in names if name not in batch]
-        unknown = [name for name in batch if name not in names]
+        lengths = [length_name(key) for key in self._padded]
+        unknown = [name for name in batch if name not in names and name not in lengths]
         if missing:
             hint = near(missing[0], unknown).replace("did you mean", "is that")
             raise ProgramError(
@@ -224,7 +228,10 @@ def fitted(where: str, var: Variable, value: Any, any_rows: bool = False) -> Any
     same = [dim for dim in array.shape[1:] if dim != 1] == [dim for dim in wanted[1:] if dim != 1]
     if known and same and _fits(array.shape[:1], wanted[:1]):
         return array.reshape(len(array), *wanted[1:])
-    raise ShapeError(f"{where}: '{name}' is {list(array.shape)}, the program wants {list(var.shape)}")
+    hint = ""
+    if wanted[:1] == (-1,) and [dim for dim in array.shape if dim != 1] == [dim for dim in wanted[1:] if dim != 1]:
+        hint = ", the rows of a batch: for single samples give pm.data.Loader(samples)"
+    raise ShapeError(f"{where}: '{name}' is {list(array.shape)}, the program wants {list(var.shape)}{hint}")
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

@@ -16,7 +16,7 @@ from ..optimizer.averaging_optimizer import AveragingOptimizer
 from ..optimizer.parameter_average import ParameterAverage
 from ..optimizer.wrapper import chain
 from ..program import Program
-from ..renamed import takes_other_names
+from ..renamed import answers_names, takes_other_names
 from ..scope import global_scope
 from ..variable import Variable
 from .arguments import (
@@ -40,6 +40,7 @@ from .schedules import require_unit
 from .startup import run_startup
 
 
+@answers_names
 class Trainer:
     """Trains the program of a loss.
 

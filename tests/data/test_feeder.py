@@ -42,7 +42,9 @@ def test_dimensions_that_are_not_known():
     "rows, message",
     [
         ([], "the batch has no rows"),
-        ([(1,)], "row 0 is 1 values, it must be a tuple of 2: x, words"),
+        ([(1,)], "row 0 is 1 values, it must be a tuple of 2, or a dict: x, words"),
+        ([{"x": (1, 2), "w": [1]}], "row 0 has the keys x, w, it must be a tuple of 2, or a dict: x, words"),
+        ([{}], "row 0 is empty"),
         ([((1, 2), [1]), 3], "row 1 is a int"),
         ([((1, 2, 3), [1])], "values of 'x' don't make an array of 1 × \\[2\\]"),
         ([((1, 2), [1]), ((1,), [1])], "values of 'x' don't make an array"),

@@ -142,3 +142,11 @@ def test_decoding_stops_when_all_have_ended():
 
     (words, _), _ = run(build, start=np.zeros((3, 1), "float32"))
     assert words.shape[1] <= 2 and (words[:, 0, 0] == END).all()
+
+
+@pytest.mark.parametrize(
+    "shape, message", [([-1, 5], r"it must be \[N, T, width\]; layers.unsqueeze"), ([2, 3, 4, 5], r"must be \[N, T, width\]\n")]
+)
+def test_sequences_of_another_rank_are_refused(shape, message):
+    with pytest.raises(pm.ShapeError, match=rf"rnn: inputs is .*{message}"):
+        L.rnn(L.LSTMCell(4), L.data("x", shape))

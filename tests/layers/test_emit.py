@@ -90,6 +90,9 @@ def test_operator_layers_compute(name, function):
     [
         (lambda x: pm.layers.fc(x, 3, act=pm.layers.relu), "act is a function, give its name 'relu'"),
         (lambda x: pm.layers.fc(x, 3, act=3), "act is 3, give its name"),
+        (lambda x: pm.layers.fc(x, 3, act="Gelu"), "operator 'Gelu' is not known; did you mean 'gelu'"),
+        (lambda x: pm.layers.fc(x, 3, act="LeakyReLU"), "operator 'LeakyReLU' is not known; did you mean 'leaky_relu'"),
+        (lambda x: pm.layers.fc(x, 3, act="linear"), "act is 'linear': leave act out"),
         (lambda x: pm.layers.fc(x, 3, param_attr=np.ones((99, 99))), "ndarray does not describe a parameter"),
         (lambda x: pm.layers.relu(x, name=3), "relu: name is 3, it must be a string"),
         (lambda x: pm.layers.create_parameter("4"), "'4' is not a shape"),

@@ -161,3 +161,16 @@ def test_hsigmoid_with_paths_of_its_own():
         pm.layers.hsigmoid(x, label, 2, is_custom=True)
     with pytest.raises(pm.ProgramError, match="num_classes is 1"):
         pm.layers.hsigmoid(x, label, 1)
+
+
+@pytest.mark.parametrize("shape", [[-1], [-1, 3]])
+def test_a_square_error_of_broadcast_values_warns(shape):
+    prediction, label = pm.layers.data("prediction", [-1, 1]), pm.layers.data("label", shape)
+    with pytest.warns(UserWarning, match=r"input \[-1, 1\] and label .* are broadcast to .*: declare the label with the shape"):
+        pm.layers.square_error_cost(prediction, label)
+
+
+@pytest.mark.parametrize("shape", [[-1, 3], [3], [1], []])
+def test_a_square_error_in_the_shape_of_the_input_does_not_warn(shape, recwarn):
+    pm.layers.square_error_cost(pm.layers.data("x", [-1, 3]), pm.layers.data("label", shape))
+    assert not recwarn.list

@@ -61,6 +61,21 @@ def test_arrays_of_other_libraries_are_not_narrowed():
     assert run(y, x=Tensor(np.ones(2, "float32")))[0].tolist() == run(y, x=[1, 1.0])[0].tolist() == [1, 1]
 
 
+def test_sequences_of_different_lengths_are_fed_with_offsets():
+    words = L.data("words", [-1], "int64", lod_level=1)
+    error = message(lambda: run(L.cast(words, "float32"), words=[[1, 2], [3]]), pm.ShapeError)
+    assert error.endswith("; pad sequences of different lengths, or feed a LoDTensor")
+    error = message(lambda: pm.LoDTensor(np.arange(3), [[2, 1]]), pm.ShapeError)
+    assert "[2, 1] in lod does not begin with 0: a list holds offsets" in error
+    assert pm.LoDTensor(np.arange(3), [[]]).lod == [[]]
+
+
+def test_an_array_is_shown_in_one_line():
+    loss = L.mean(L.data("x", [-1, 1]))
+    error = message(lambda: pm.fit(loss, np.zeros((9, 1)), np.zeros((9, 1))), pm.ProgramError)
+    assert "optimizer is array([[0.], [0.], " in error
+
+
 def test_numpy_makes_no_array_of_a_variable():
     x = L.data("x", [2])
     for call in (np.asarray, np.array, np.mean, np.stack):

@@ -125,12 +125,36 @@ def test_sequences_of_any_length():
     rows = list(zip(sentences, labels))
     for data in (
         pm.data.Loader(rows),
+        pm.data.Loader([{"label": label, "words": words} for words, label in rows]),
         pm.data.Loader(rows).batch(2, feeder=pm.data.DataFeeder(variables)),
         [pm.data.DataFeeder(variables).feed(some) for some in pm.data.batch(rows, 2)],
     ):
         assert fit(network()[0], data, batch_size=2) == columns
     assert of.history.last["step"] == 6
     assert of.evaluate(pm.data.Loader(rows), 2)["loss"] == pytest.approx(of.evaluate(pm.data.Loader(rows), 5)["loss"], rel=1e-6)
+
+
+def padded_network(*more):
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        words, label = pm.layers.data("words", [-1, -1], "int64"), pm.layers.data("label", [-1, 1], "int64")
+        pooled = pm.layers.reduce_sum(pm.layers.embedding(words, [10, 4], padding_idx=0), dim=1)
+        for name in more:
+            pooled = pooled / pm.layers.unsqueeze(pm.layers.cast(pm.layers.data(name, [-1], "int64"), "float32"), [1])
+        loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(pm.layers.fc(pooled, 2), label))
+    pm.seed(3)
+    return pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, exe=pm.Executor(), scope=pm.Scope())
+
+
+@pytest.mark.parametrize("more", [(), ("words_length",)])
+def test_padded_sequences_with_and_without_their_lengths(more):
+    rows = [([1, 2, 3], 0), ([4], 1), ([5, 6], 0)]
+    named = [{"words": words, "label": label} for words, label in rows]
+    batches = [pm.data.Loader(rows).batch(2, pad={0: 0}), pm.data.Loader(named).batch(2, pad={"words": 0})]
+    first, second = (fit(padded_network(*more), data) for data in batches)
+    assert first == second
+    with pytest.raises(pm.ProgramError, match="batch 0 has 'other', which the program does not read"):
+        fit(padded_network(*more), batches[1].map(lambda batch: {**batch, "other": batch["label"]}))
 
 
 def without(name):
@@ -144,12 +168,23 @@ WRONG = {
     ),
     "unknown": ({**DATA, "weight": DATA["x"]}, "data: the data has 'weight', which the program does not read: x, label"),
     "missing in a batch": ([without("x")], "data: batch 0 has no 'x'; the program reads x, label, batch 0 has label"),
-    "number of values": ([(DATA["x"],)], "data: batch 0 is 1 values; the program reads x, label, in this order"),
+    "number of values": ([(DATA["x"],)], "data: batch 0 is 1 value; the program reads x, label, in this order"),
     "kind of batch": ([7], "data: batch 0 is of type int; the program reads x, label, in this order"),
     "shape": ({**DATA, "x": DATA["x"][:, :4]}, "data: 'x' is [40, 4], the program wants [-1, 6]"),
     "transposed": ([{**DATA, "x": DATA["x"].T}], "data: batch 0: 'x' is [6, 40], the program wants [-1, 6]"),
-    "dtype": ([{**DATA, "label": DATA["x"][:, :1]}], "data: batch 0: 'label' is an array of float32, the program wants int64"),
-    "strings": ({**DATA, "x": np.full((ROWS, INPUTS), "a")}, "data: 'x' is an array of <U1, the program wants float32"),
+    "dtype": (
+        [{**DATA, "label": DATA["x"][:, :1]}],
+        "data: batch 0: 'label' is an array of float32, the program wants int64; convert it first",
+    ),
+    "strings": (
+        {**DATA, "x": np.full((ROWS, INPUTS), "a")},
+        "data: 'x' is an array of <U1, the program wants float32; convert it first",
+    ),
+    "samples": (
+        list(zip(DATA["x"], DATA["label"][:, 0])),
+        "data: batch 0: 'x' is [6], the program wants [-1, 6], the rows of a batch: for single samples give "
+        "pm.data.Loader(samples)",
+    ),
     "rows": ({**DATA, "x": DATA["x"][1:]}, "data: the arrays have different numbers of rows: {'x': 39, 'label': 40}"),
     "no rows": ({name: array[:0] for name, array in DATA.items()}, "data has no batches"),
     "no batches": ([], "data has no batches"),
