@@ -15,9 +15,12 @@ from paddle_mini.layers import ops
 FOLDER = pathlib.Path(__file__).parent.parent / "paddle_mini"
 
 
-def without_docstrings(tree):
-    """They are in the module, where help() finds them."""
+def declarations(tree):
+    """Without docstrings, which help() finds in the module, and without __getattr__, which only gives advice for names of
+    other frameworks: with it a type checker would take every name."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            node.body = [one for one in node.body if getattr(one, "name", "") != "__getattr__"]
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Expr(ast.Constant(...))]
     return tree
@@ -39,7 +42,7 @@ def core_text():
         _core.Error.__str__ = text_of_errors
     # The name that the type has before Python 3.12.
     made = made.replace("collections.abc.Buffer", "typing_extensions.Buffer")
-    return "# Made by `make stub`.\n" + ast.unparse(without_docstrings(ast.parse(made))) + "\n"
+    return "# Made by `make stub`.\n" + ast.unparse(declarations(ast.parse(made))) + "\n"
 
 
 def layers_text():

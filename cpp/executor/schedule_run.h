@@ -26,7 +26,7 @@ class ScheduleRun {
   bool reads_transferred(const Step& step) const;
   [[noreturn]] void fail(const ScheduleFailure& failure);
 
-  std::shared_ptr<KernelContexts> contexts_;  // of the executor, which may end before its work
+  std::shared_ptr<KernelContexts> contexts_;  // the executor may end before its work
   SchedulePlan plan_;
   const Segment& segment_;
   const Binding& binding_;
