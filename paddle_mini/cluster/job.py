@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -24,12 +23,13 @@ from .client import Call, Client, required
 from .convert import write_program
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service, TrainerLink
-from .errors import Malformed, NotInitialised, storage_errors
+from .errors import Malformed, TrainerFailed, storage_errors
 from .job_directory import job_directory, require_kind
 from .job_settings import COLLECTIVE, JobSettings
+from .last_checkpoint import write_after_failure, write_last_checkpoint
 from .object_store import ObjectStore, is_url
 from .process_log import ProcessLogger, log_context
-from .protocol import Checkpoint, GetServerStatus
+from .protocol import GetServerStatus
 from .run_arguments import require_arguments, require_folder, require_types
 from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
@@ -120,7 +120,8 @@ def run(
     prometheus: a port of 127.0.0.1 on which they are served for Prometheus, at /metrics (the same extra).
 
     TrainerFailed, from the exception of the function, when it raises in a trainer; StorageError for a directory that
-    can't be used, or in which another job runs. Ctrl-C and SIGTERM stop a job, with checkpoints as at its end.
+    can't be used, or in which another job runs. A trainer that fails, Ctrl-C and SIGTERM stop a job, with checkpoints as at
+    its end, but not in collective mode, which resumes from the last one of every checkpoint_seconds.
     Example:
         >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
         >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(w)
@@ -167,10 +168,14 @@ def run(
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
         except KeyboardInterrupt:
             if keeps:
-                _checkpoint(begun.link(), facts)
+                write_last_checkpoint(begun.link(), facts)
+            raise
+        except TrainerFailed:
+            if keeps:
+                write_after_failure(begun.link(), facts)
             raise
         if keeps:
-            _checkpoint(begun.link(), facts)
+            write_last_checkpoint(begun.link(), facts)
         return _result(client, facts, ended)
 
 
@@ -266,14 +271,6 @@ def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
 
 def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Service:
     return ServerProcess(index, settings, folder, link)
-
-
-def _checkpoint(link: Link, settings: JobSettings) -> None:
-    """Requests a checkpoint of all servers, with one timestamp; a large one takes minutes."""
-    client = Client(link, **{**settings.client_options(), "attempt": settings.wait_timeout})
-    request = Checkpoint(time.time_ns())
-    written = client.request_all([Call(f"server {index}", request) for index in range(settings.servers)])
-    required([one for one in written if not isinstance(one, NotInitialised)])  # if no trainer has joined
 
 
 def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:

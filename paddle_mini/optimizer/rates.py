@@ -52,8 +52,8 @@ class Rates:
         variables.
         """
         rate = finite("set_lr", value, low=0.0)
-        computed = self._computed()
-        if computed is not None or isinstance(self.learning_rate, LRScheduler):
+        if not self.is_constant:
+            computed = self._computed()
             kind = type(self.learning_rate if computed is None else computed).__name__
             raise ProgramError(f"set_lr: the learning rate is {kind}, which computes it")
         where = scope_or_global(scope)
@@ -64,6 +64,11 @@ class Rates:
             where.set(var.name, filled(var.shape, rate, var.dtype))
         if not self._rates:
             self.learning_rate = rate
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether set_lr() sets it: neither the program nor a schedule computes it."""
+        return self._computed() is None and not isinstance(self.learning_rate, LRScheduler)
 
     def _computed(self) -> Variable | None:
         """The variable in which the program computes the rate, which does not outlive a run; None: it does not."""

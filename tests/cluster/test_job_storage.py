@@ -18,6 +18,7 @@ from paddle_mini.cluster.convert import read_parameters
 from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.protocol import AskSave, GetJobStatus
 from paddle_mini.cluster.servers.checkpoint_file import blocks, found, verified
+from paddle_mini.cluster.thread_engine import ThreadEngine
 from small_model import assert_same_bits
 
 
@@ -105,6 +106,41 @@ def test_a_disk_that_stays_full_is_told_of(engine, small_disk, tmp_path):
     result = pm.cluster.run(filling, 1, 2, "sync", engine(), small_disk / "job", arguments)
     assert result.counts["applied"] == result.counts["sent"] > 0
     assert_same_bits(read_parameters(small_disk / "job"), result.returned[0])
+
+
+@pytest.mark.parametrize("mode", ["async", "delta"])
+def test_a_trainer_that_fails_leaves_what_was_trained(mode, engine, tmp_path):
+    """The data tasks that were done are not done again, so their updates must be in the directory."""
+
+    def counts(fails):
+        w = pm.layers.create_parameter([1], "float32", name="w", default_initializer=pm.initializer.Constant(0.0))
+        pm.optimizer.SGD(1.0).minimize(-1.0 * w)
+        trainer = begun()
+        for chunk in trainer.batches(range(20), 4):
+            if chunk == 12 and fails:
+                raise ValueError("what was read is wrong")
+            trainer.run()
+        trainer.pull()
+        return pm.global_scope().get("w").item()
+
+    with pytest.raises(TrainerFailed, match="what was read is wrong"):
+        pm.cluster.run(counts, 1, 1, mode, engine(), tmp_path, [True])
+    assert pm.cluster.run(counts, 1, 1, mode, engine(), tmp_path, [False]).returned[0] >= 20.0
+
+
+def test_a_server_that_is_away_when_a_trainer_fails(tmp_path, caplog):
+    """The error of the trainer is raised, and what could not be written is logged."""
+    job_engine = ThreadEngine()
+
+    def fails():
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
+        begun()
+        job_engine.kill("server 1")
+        raise ValueError("what was read is wrong")
+
+    with pytest.raises(TrainerFailed, match="what was read is wrong"):
+        pm.cluster.run(fails, 1, 2, "sync", job_engine, tmp_path, timeout=0.1)
+    assert any("not all servers have written a checkpoint at the end of the job: server 1" in one for one in caplog.messages)
 
 
 def test_a_directory_that_can_not_be_written(engine, small_disk):

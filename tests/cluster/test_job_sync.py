@@ -154,6 +154,14 @@ def test_a_schedule_goes_by_the_steps_of_the_job(engine):
     assert_same_bits(pm.cluster.run(scheduled, 2, 2, "sync", engine(), args=(5,)).returned[1], alone(scheduled, 5))
 
 
+def test_a_schedule_that_the_program_computes():
+    """The servers compute it, in float64."""
+    optimizer = lambda: pm.optimizer.AveragedSGD(0.1, decay=1.0)
+    found = pm.cluster.run(train, 1, 2, "sync", args=(7, optimizer)).returned[0]
+    for name, value in alone(train, 7, optimizer).items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-7)
+
+
 def test_a_frozen_parameter_is_the_initialisers_and_stays(engine, tmp_path):
     def frozen():
         x = pm.layers.data("x", shape=[-1, 4])

@@ -1,6 +1,7 @@
 # ServerSettings: the settings that all parameter servers of a job share.
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ...errors import shown
@@ -36,7 +37,7 @@ class ServerSettings:
         if not isinstance(self.job, str) or type(self.servers) is not int or type(self.trainers) is not int:
             raise Malformed("job must be text, servers and trainers integers")
         limit = self.stale_limit
-        if not all(number is None or isinstance(number, (int, float)) for number in (limit, self.alpha)):
+        if any(isinstance(number, bool) or not isinstance(number, (int, float, type(None))) for number in (limit, self.alpha)):
             raise Malformed("stale_limit and alpha must be numbers, or None")
         if isinstance(self.checkpoint_seconds, bool) or not isinstance(self.checkpoint_seconds, (int, float)):
             raise Malformed(f"checkpoint_seconds is {shown(self.checkpoint_seconds)}, it must be a number of seconds above 0")
@@ -48,7 +49,10 @@ class ServerSettings:
             (self.mode != "elastic" or self.trainers > 1, "elastic mode needs at least 2 trainers"),
             (limit is None or limit >= 0, f"stale_limit is {limit}, it must be at least 0"),
             (self.alpha is None or 0 < self.alpha < 1, f"alpha is {self.alpha}, it must be between 0 and 1"),
-            (self.checkpoint_seconds > 0, f"checkpoint_seconds is {self.checkpoint_seconds}, it must be above 0"),
+            (
+                1e-6 <= self.checkpoint_seconds <= 1e9 or self.checkpoint_seconds == math.inf,
+                f"checkpoint_seconds is {shown(self.checkpoint_seconds)}, it must be from 1e-6 to 1e9 seconds, or inf",
+            ),
         ):
             if not right:
                 raise Malformed(problem)

@@ -56,6 +56,7 @@ class CollectiveTrainer(Trainer):
         patient = Client(link, **{**settings.client_options(), "timeout": settings.lease})  # then a silent trainer is lost
         peers = Peers(link, self._client, patient, fields)
         address = link.serve(f"trainer {number}", own)
+        self._turn = self._membership.turn
         self._exchange = Exchange(self._membership, memory, own, address, peers, self._state)
         self._reading = Reading(self._client, self._membership, lambda: None, self._withdraw)
 
@@ -67,6 +68,10 @@ class CollectiveTrainer(Trainer):
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         """As for Trainer. NotFinite if this trainer's gradient is not finite: the step uses the others' gradients. What only the
         optimizer computes is None after a step that others have completed without this trainer."""
+        with self._turn:
+            return self._run(feed, fetch_list, return_numpy)
+
+    def _run(self, feed: Mapping[str, Any] | None, fetch_list: Vars | None, return_numpy: bool) -> list[Any]:
         self._rejoin()
         fetches = [name_of(item) for item in as_fetches(fetch_list)]
         late = [name for name in fetches if name in self._split.late]
@@ -111,21 +116,24 @@ class CollectiveTrainer(Trainer):
 
     def pull(self) -> None:
         """Joins the rendezvous again and loads the common state, if this trainer had withdrawn to wait for data."""
-        self._rejoin()
+        with self._turn:
+            self._rejoin()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
-        self._rejoin()
         write = model_writer(values_of(lambda: self._averages(names)), feed_vars, fetch_vars, self._main)
-        saved = save_if_elected(self._membership, directory, seconds, write)
+        with self._turn:
+            self._rejoin()
+            saved = save_if_elected(self._membership, directory, seconds, write)
         self._pace.saves += saved is not None
         return saved
 
     def finish(self) -> None:
         """Leaves the job after the last step; the last trainer writes a checkpoint."""
-        self._rejoin()
-        self._exchange.leave(when_last=lambda: self._state.save(self._step))
-        self._membership.leave()
+        with self._turn:
+            self._rejoin()
+            self._exchange.leave(when_last=lambda: self._state.save(self._step))
+            self._membership.end()
 
     def fail(self) -> None:
         """Sends pending log events before an error ends this trainer."""
@@ -146,6 +154,8 @@ class CollectiveTrainer(Trainer):
             self._exchange.leave(when_last=lambda: None)
 
     def _rejoin(self) -> None:
+        if self._membership.is_lost:
+            self._membership.join()
         if not self._exchange.inside:
             self._exchange.join()
 

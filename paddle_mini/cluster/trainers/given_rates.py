@@ -10,7 +10,6 @@ from ...lr.scheduler import LRScheduler
 from ...optimizer.rates import Rates
 from ...optimizer.wrapper import chain
 from ...program import Program
-from ...variable import Variable
 from ..process_log import ProcessLogger
 from .transpile import Trained
 
@@ -33,7 +32,7 @@ class GivenRates:
             if isinstance(rate, LRScheduler) and not one.config.HasField("pass_manual_lr"):
                 self._schedules[id(rate)] = rate
         rates = {id(one): one for one in optimizers.values() if isinstance(one, Rates)}.values()
-        self._constant = [(one, one.get_lr(scope)) for one in rates if _is_constant(one)]
+        self._constant = [(one, one.get_lr(scope)) for one in rates if one.is_constant]
         self._before: dict[int, int] = {}  # the steps of each schedule at the last batch
 
     def require_unchanged(self) -> None:
@@ -63,13 +62,9 @@ class GivenRates:
             )
 
 
-def _is_constant(optimizer: Rates) -> bool:
-    return not isinstance(optimizer.learning_rate, (Variable, LRScheduler))
-
-
 def _set_present_rate(config: Any, optimizer: Any, scope: Scope) -> None:
     """Sets a constant rate that set_lr() has changed. Where it has not, the configuration has more digits than the program."""
-    if config.HasField("const_lr") and isinstance(optimizer, Rates):
+    if config.HasField("const_lr") and isinstance(optimizer, Rates) and optimizer.is_constant:
         now = optimizer.get_lr(scope)
         if np.float32(now) != np.float32(config.const_lr.learning_rate):
             config.const_lr.learning_rate = now

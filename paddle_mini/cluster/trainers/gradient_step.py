@@ -51,6 +51,7 @@ class GradientStep:
 
     def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope, rates: GivenRates):
         self._process, self._exe, self._scope, self._rates = process, exe, scope, rates
+        self.turn = process.membership.turn
         self._program, self._trained, self._left_out = transpiled.program, transpiled.trained, transpiled.left_out
         self._sync = process.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}

@@ -28,6 +28,7 @@ class Membership:
 
     incarnation increases with each join of this trainer, and membership with each change of members; a push has both.
     is_lost: the job continues without this trainer, which must join again.
+    turn: held by a thread that makes a step, or changes the membership: another one may read the data ahead.
     """
 
     def __init__(
@@ -46,9 +47,17 @@ class Membership:
         self._left = threading.Event()
         self._renewed: Callable[..., Request[Any]] | None = None
         self._renewal = threading.Lock()
+        self.turn = threading.RLock()
+        self._has_ended = False
 
     def join(self) -> None:
         """Joins the job; also again, when this trainer is lost."""
+        with self.turn:
+            self._join()
+
+    def _join(self) -> None:
+        if self._has_ended:  # a thread that reads ahead is left
+            raise Gone(f"trainer {self.number} has made its last step")
         self.is_lost = False
         welcome = self._client.request("coordinator", Join(uuid.uuid4().hex, self.number))
         self.incarnation, self.membership = welcome.incarnation, welcome.membership
@@ -66,7 +75,18 @@ class Membership:
             self._heartbeats.start()
 
     def leave(self) -> None:
-        """Leaves the job."""
+        """Leaves the job, which it may join again."""
+        with self.turn:
+            self._leave()
+            self.is_lost = True
+
+    def end(self) -> None:
+        """Leaves the job for good."""
+        with self.turn:
+            self._has_ended = True
+            self.leave()
+
+    def _leave(self) -> None:
         self.stop_heartbeat()
         events = pending_events()
         left = self._client.request("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
@@ -99,11 +119,14 @@ class Membership:
         """Sends a request of this trainer to the coordinator; joins again if the trainer was lost. request: a class
         whose first two fields are those of MemberId."""
         for _ in range(_JOINS):
+            life = self.life
             try:
-                return self._client.request("coordinator", request(*self.life, **fields))
+                return self._client.request("coordinator", request(*life, **fields))
             except Gone as error:
-                _log.warning("%s", error)
-                self.join()
+                with self.turn:
+                    if life == self.life:  # else another thread has joined
+                        _log.warning("%s", error)
+                        self._join()
         return self._client.request("coordinator", request(*self.life, **fields))
 
     @contextmanager

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from ...errors import shown
 from ..client import Client
 from ..errors import ClusterError, Malformed
 from ..protocol import EndTasks, GetJobStatus, GetTasks, SetData
@@ -25,11 +26,22 @@ MOST_BYTES = HEADER_LIMIT - 4096
 """Bytes of all chunks, which are in the header of one message."""
 
 
+def list_of(chunks: Any, passes: Any) -> list[Any]:
+    """The arguments of batches(); Malformed for those that can't be meant."""
+    if isinstance(chunks, (str, bytes, Mapping)) or not isinstance(chunks, Iterable):
+        raise Malformed(f"batches() takes a list of chunks, not {shown(chunks)}: for one chunk, write [chunk]")
+    if type(passes) is not int or passes < 0:
+        raise Malformed(f"batches(): passes is {shown(passes)}, it must be an integer, at least 0")
+    return list(chunks)
+
+
 class Reading:
     """flush(): returns when the servers have the gradients of all batches so far.
 
     withdraw(), in modes where trainers wait for each other: returns when this trainer's gradients are applied. The
     others would wait for a trainer that waits for one of their tasks, so it leaves the job until a task is free.
+
+    A loader may read ahead in a thread of its own: then each of these takes its turn with the steps.
     """
 
     def __init__(
@@ -55,7 +67,7 @@ class Reading:
 
         A further call reads the passes that follow; if the loop before was left early, first the rest of its pass, which
         begins with what is not reported: it may have been read ahead only."""
-        self._define(list(chunks), chunks_per_task)
+        self._define(list_of(chunks, passes), chunks_per_task)
         self._loop = loop = object()
         self._tasks.extendleft(reversed(self._done))
         self._done = []
@@ -113,7 +125,8 @@ class Reading:
 
     def _report(self) -> None:
         if self._done:
-            self._flush()  # a task that is done is not done again
+            with self._membership.turn:
+                self._flush()  # a task that is done is not done again
             self._membership.request(EndTasks, tasks=[TaskId(one.task, one.epoch) for one in self._done])
             self._done = []
 
@@ -124,11 +137,15 @@ class Reading:
         if self._withdraw is None:
             time.sleep(_PAUSE)
             return
-        self._withdraw()
-        self._membership.leave()
         while True:
+            with self._membership.turn:
+                if not self._membership.is_lost:  # a step that was read before, in another thread, joins again
+                    self._withdraw()
+                    self._membership.leave()
             tasks = self._client.request("coordinator", GetJobStatus()).tasks
             if tasks["todo"] or not tasks["pending"]:
                 break
             time.sleep(_PAUSE)
-        self._membership.join()
+        with self._membership.turn:
+            if self._membership.is_lost:
+                self._membership.join()

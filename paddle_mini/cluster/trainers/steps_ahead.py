@@ -52,19 +52,25 @@ class StepsAhead:
         try:
             for feed in feeds:
                 # A loop may fill one dictionary for each batch. The executor refuses other types.
-                self._read.append((dict(feed) if isinstance(feed, Mapping) else feed, self._step.pass_number))
-                if len(self._read) >= self._merged:
-                    self._advance()
+                self._add(dict(feed) if isinstance(feed, Mapping) else feed)
                 while self._results:
                     yield self._results.popleft()
-            self.settle()
+            with self._step.turn:
+                self.settle()
             while self._results:
                 yield self._results.popleft()
         finally:  # when the caller stops early, no step is made of what was read
-            self._read.clear()
-            if self._next is not None:
-                self._next.batches.clear()
+            with self._step.turn:
+                self._read.clear()
+                if self._next is not None:
+                    self._next.batches.clear()
             self._thread.shutdown(wait=False)
+
+    def _add(self, feed: Feed) -> None:
+        with self._step.turn:  # a loader reads in a thread of its own
+            self._read.append((feed, self._step.pass_number))
+            if len(self._read) >= self._merged:
+                self._advance()
 
     def settle(self) -> None:
         """Makes the steps of the batches that were read, if there are any; the gradients of the last ones are staged."""

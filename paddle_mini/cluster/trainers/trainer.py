@@ -25,7 +25,7 @@ from ..protocol import AskSave
 from . import delta_step, gradient_step
 from .given_rates import GivenRates
 from .membership import Membership
-from .reading import Reading
+from .reading import Reading, list_of
 from .saving import Write, model_writer, save_alone, save_elected, values_of
 from .trainer_process import TrainerProcess
 from .transpile import transpile
@@ -93,8 +93,9 @@ class Trainer:
         """The chunks, JSON values that describe what to read, for this trainer: each goes to one trainer in each pass.
         The chunks of a lost trainer go to another one. All trainers pass the same list. A further call reads the passes that
         follow; in a job a loop that was left early is continued by it, and what was read last may be read again."""
+        some = list_of(chunks, passes)
         for _ in range(passes):
-            yield from chunks
+            yield from some
 
     def set_pass(self, number: int) -> None:
         """Sets the pass over the data, from 0, of the next batches; batches() calls it itself. Learning rates of the
@@ -162,6 +163,7 @@ class JobTrainer(Trainer):
             make = partial(gradient_step.GradientStep, transpiled=transpiled, exe=exe, scope=scope, rates=rates)
         self._remote = {one.info.name: one for one in remote}
         self._process = TrainerProcess(number, link, settings, remote, self._values)
+        self._turn = self._process.membership.turn
         self._train_step = make(self._process)
         withdraw = self._train_step.settle if settings.mode == "sync" else None
         self._reading = Reading(self._process.client, self._process.membership, self._train_step.flush, withdraw)
@@ -173,8 +175,9 @@ class JobTrainer(Trainer):
         self._take([name for name, one in self._remote.items() if one.fixed])
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        results = self._train_step.run({} if feed is None else feed, as_fetches(fetch_list), return_numpy)
-        self._process.pace.steps += 1
+        with self._turn:
+            results = self._train_step.run({} if feed is None else feed, as_fetches(fetch_list), return_numpy)
+            self._process.pace.steps += 1
         return results
 
     def steps(
@@ -199,9 +202,10 @@ class JobTrainer(Trainer):
         self._process.pass_number = number
 
     def pull(self) -> None:
-        self._train_step.settle()
-        self._take(list(self._remote))
-        self._train_step.begin_again()
+        with self._turn:
+            self._train_step.settle()
+            self._take(list(self._remote))
+            self._train_step.begin_again()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         def values(names: Sequence[str]) -> Iterator[InPieces]:
@@ -212,14 +216,16 @@ class JobTrainer(Trainer):
                 yield next(pieces) if name in self._remote else InPieces.whole(self._scope.get(name))
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
-        saved = save_if_elected(self._process.membership, directory, seconds, write)
+        with self._turn:
+            saved = save_if_elected(self._process.membership, directory, seconds, write)
         self._process.pace.saves += saved is not None
         return saved
 
     def finish(self) -> None:
         """Leaves the job after the last step."""
-        self._train_step.settle()
-        self._process.membership.leave()
+        with self._turn:
+            self._train_step.settle()
+            self._process.membership.end()
 
     def fail(self) -> None:
         """Sends pending log events before an error ends this trainer."""

@@ -129,7 +129,7 @@ class TrainerProcess:
         request to each server: the reply to a push has them. In sync mode they are those of the next step, unless the others
         continued without this trainer. Counts the pushes that servers drop; their parameters are then pulled."""
         staged = self.take_staged() if pushes is None else pushes
-        if staged and self.membership.is_lost:
+        if self.membership.is_lost:
             self.membership.join()
         selected = self.parameters.select(names, rows)
         calls = self._calls(selected, staged)
@@ -202,10 +202,6 @@ class TrainerProcess:
     def _count(self, became: str, pushes: int) -> None:
         self.counts["sent"] += pushes
         self.counts[became] += pushes
-
-    def finish(self) -> None:
-        """Leaves the job."""
-        self.membership.leave()
 
     def _report(self) -> dict[str, Any]:
         return {**self.pace.report(), **self.counts, "server_restarts": self.parameters.restarts}
