@@ -1,4 +1,4 @@
-"""paddle-mini with streams of other encodings or closed ones, and arrays that can't be read: one message, no traceback."""
+"""paddle-mini with streams of other encodings or closed ones, arrays that can't be read, and files that are in the way."""
 
 import os
 import subprocess
@@ -49,3 +49,23 @@ def test_a_shape_without_dimensions_names_its_form(words, capsys):
     with pytest.raises(SystemExit) as exit:
         main(["bench", words[1], "--shape", "x="])
     assert exit.value.code == 2 and "'x=' is not NAME=2,3" in capsys.readouterr().err
+
+
+def test_out_replaces_links_and_refuses_pipes(tmp_path, capsys):
+    x = pm.layers.data("x", [-1, 3])
+    outputs = [pm.layers.transpose(x, [1, 0]), pm.layers.reduce_sum(pm.layers.square(x))]
+    pm.io.save_inference_model(tmp_path / "two", [x], outputs, pm.Executor())
+    np.save(tmp_path / "x.npy", np.arange(6, dtype="float32").reshape(2, 3))
+    words = ["run", str(tmp_path / "two"), "--feed", f"x={tmp_path / 'x.npy'}", "--out", str(tmp_path / "out")]
+    turned, total = (tmp_path / "out" / f"{out.name}.npy" for out in outputs)
+    turned.parent.mkdir()
+    turned.symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(total)
+    assert main(words) == 1
+    assert f"can't write '{total}': it is not a regular file" in capsys.readouterr().err
+    assert turned.is_symlink()
+    total.unlink()
+    assert main(words) == 0
+    assert not turned.is_symlink() and not (tmp_path / "elsewhere").exists()
+    np.testing.assert_array_equal(np.load(turned), np.float32([[0, 3], [1, 4], [2, 5]]), strict=True)
+    assert np.load(total).tolist() == 55 and np.load(total).shape == ()

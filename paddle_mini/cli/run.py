@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 import paddle_mini as pm
 
-from .._core import printable
+from .._core import printable, write_files
 from ..feeds import bfloat16_values, element_type
 from .options import EPILOG, add_json, add_program_options, print_json
 from .programs import fetches_of, read_feeds, short
@@ -39,9 +40,17 @@ def _run(arguments: argparse.Namespace) -> None:
     for name, array in zip(fetches, arrays):
         if not arguments.json:
             print(f"{printable(name)} {list(array.shape)} {element_type(array.dtype)}  {short(array)}")
-        if arguments.out:
-            arguments.out.mkdir(parents=True, exist_ok=True)
-            np.save(arguments.out / f"{_file_name(name)}.npy", array)
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        files = {f"{_file_name(name)}.npy": array for name, array in zip(fetches, arrays)}
+        write_files([(str(arguments.out / name), _npy_pieces(array)) for name, array in files.items()])
+
+
+def _npy_pieces(array: np.ndarray) -> list[Any]:
+    """An .npy file: its header, and the elements where they are."""
+    header, elements = io.BytesIO(), np.ascontiguousarray(array).reshape(array.shape)
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(elements))
+    return [header.getvalue(), elements]
 
 
 def _facts(array: np.ndarray) -> dict[str, Any]:
