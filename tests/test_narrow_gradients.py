@@ -68,7 +68,7 @@ def test_moments_need_more_than_16_bits(optimizer, dtype):
 
 
 def test_adam_beside_masters():
-    """The remedy in the message works."""
+    """The message recommends it."""
     x = pm.layers.data("x", [-1, 4])
     loss = pm.layers.mean(pm.layers.fc(x, 1, param_attr=pm.ParamAttr("w", pm.initializer.Constant(1.0)), bias_attr=False))
     pm.amp.decorate(O.Adam(0.1), level="O2").minimize(loss)

@@ -13,7 +13,7 @@ Pairs = list[tuple[Parameter, Variable]]
 
 
 def by_name(params_grads: Any) -> Pairs:
-    """The pairs in the order of the parameters' names. ProgramError for anything but pairs, and for a parameter
+    """The pairs in the order of the parameters' names. ProgramError for anything other than pairs, and for a parameter
     or a gradient that is in two: clipping, regularization and scaling write to the variable of a gradient."""
     if not isinstance(params_grads, (list, tuple)) or not params_grads:
         raise ProgramError(f"apply_gradients takes a list of (parameter, gradient) pairs, not {shown(params_grads)}")
