@@ -105,11 +105,6 @@ class LoDTensor:
         if not all(isinstance(level, (list, tuple, np.ndarray)) for level in levels):
             raise ShapeError(f"LoDTensor: lod is {shown(lod)}, it must be a list of lists of offsets such as [[0, 2, 5]]")
         self.lod = [list(level) for level in levels]
-        for level in self.lod:
-            if level and level[0] != 0:
-                raise ShapeError(
-                    f"LoDTensor: {shown(level)} in lod does not begin with 0: a list holds offsets, [0, 2, 5] for lengths 2 and 3"
-                )
 
     def __repr__(self) -> str:
         return f"LoDTensor({self.array!r}, lod={self.lod})"

@@ -17,7 +17,7 @@ void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
         !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
     if (fits) continue;
     const std::string what = name.empty() ? "a tensor" : "'" + printable(name) + "'";
-    fail<ShapeError>(what, ": level ", i, " of lod must rise from 0 to ", end, ", it is ",
+    fail<ShapeError>(what, ": level ", i, " of lod must rise from 0 to ", end, ", as offsets do, it is ",
                      printable(show(AttrValue(level)), 60));
   }
 }
