@@ -56,6 +56,12 @@ def test_a_merge_of_sparse_gradients_of_16_bits(dtype):
 
 
 @pytest.mark.parametrize("dtype", NARROW)
+def test_global_norm_of_sparse_gradients_of_16_bits(dtype):
+    result = table_step(O.SGD(1.0, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)), dtype, 300.0, [1, 1, 4])
+    np.testing.assert_allclose(result, np.array([0, -2, 0, 0, -1, 0]) / 10**0.5, rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("optimizer", [O.Adam, O.AdamW, O.Lamb])
 def test_moments_need_more_than_16_bits(optimizer, dtype):
     """With beta2 = 0.999, which is 1 in bfloat16, Adam took no step at all; in float16 squares of small gradients are 0."""

@@ -10,13 +10,15 @@ struct CastKernel : Kernel {
   const Variable& x;
   Variable& out;
   CastFunction convert;
+  int64_t planned;  // the elements that later operators read: get_tensor_from_selected_rows may show fewer
 
   explicit CastKernel(KernelInit& init)
-      : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)) {}
+      : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)),
+        planned(out.tensor.shape.numel()) {}
   // The casts that the executor inserts also convert selected rows.
   void run(KernelContext& context) override {
     if (x.is_rows()) out.set_rows(x.rows);
-    convert(context, x.tensor.shape.numel(), x.tensor.data, out.tensor.data);
+    convert(context, x.is_rows() ? x.tensor.shape.numel() : planned, x.tensor.data, out.tensor.data);
   }
 };
 
