@@ -25,9 +25,11 @@ def without_docstrings(tree):
 
 def core_text():
     kinds = {kind: kind.__module__ for kind in vars(_core).values() if isinstance(kind, type) and issubclass(kind, Exception)}
-    text_of_errors = _core.Error.__dict__["__str__"]  # which paddle_mini/errors.py sets
+    added = [(_core.Error, "__str__"), (_core.Scope, "__getattr__")]  # by paddle_mini, not in C++
+    functions = [vars(kind)[name] for kind, name in added]
     try:
-        del _core.Error.__str__
+        for kind, name in added:
+            delattr(kind, name)
         for kind in kinds:  # users see them as paddle_mini's, but they are defined here
             kind.__module__ = _core.__name__
         with tempfile.TemporaryDirectory() as folder:
@@ -36,7 +38,8 @@ def core_text():
     finally:
         for kind, module in kinds.items():
             kind.__module__ = module
-        _core.Error.__str__ = text_of_errors
+        for (kind, name), function in zip(added, functions):
+            setattr(kind, name, function)
     # The name that the type has before Python 3.12.
     made = made.replace("collections.abc.Buffer", "typing_extensions.Buffer")
     return "# Made by `make stub`.\n" + ast.unparse(without_docstrings(ast.parse(made))) + "\n"
