@@ -1,6 +1,7 @@
 # Additions to error messages: the most similar name, the operator, the user's line.
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -38,6 +39,13 @@ _core.Error.__str__ = _text  # type: ignore[assignment]
 def shown(value: Any) -> str:
     """A value for messages: its repr() in one line, shortened to the length of a name."""
     return printable(re.sub(r"\n\s*", " ", repr(value)))
+
+
+def whole(what: str, value: Any, low: int = 1) -> int:
+    """The value as an int; ProgramError, which begins with `what`, unless it is an integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+        raise _core.ProgramError(f"{what} is {shown(value)}, it must be an integer, at least {low}")
+    return int(value)
 
 
 def same_letters(name: str, names: Iterable[str]) -> str | None:

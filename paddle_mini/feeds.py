@@ -70,9 +70,8 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of a list of tensors with gradients
         hint = "; pad sequences of different lengths, or feed a LoDTensor" if "inhomogeneous" in str(error) else ""
-        raise ShapeError(
-            f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}: {error}{hint}"
-        ) from None
+        what = f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}"
+        raise ShapeError(f"{what}: {error}{hint}") from None
     return cast(f"feed '{printable(name)}' is {short(value)}", array, wanted)
 
 

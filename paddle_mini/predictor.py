@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._core import ProgramError, Scope
-from .errors import listed, shown
+from .errors import listed, whole
 from .executor import Executor
 from .feeds import numpy_dtype
 from .io.model import load_inference_model
@@ -66,8 +66,7 @@ class Predictor:
     def warm_up(self, values: Any, calls: int = 1) -> None:
         """Prepares `calls` calls at the same time with inputs of these shapes, so that the first ones are as fast as later
         ones. ProgramError if calls is not an integer, at least 1; else errors as those of a call."""
-        if isinstance(calls, bool) or not isinstance(calls, int) or calls < 1:
-            raise ProgramError(f"warm_up: calls is {shown(calls)}, it must be an integer, at least 1")
+        whole("warm_up: calls", calls)
         feed = self._feed(values)
         executors = [self._executor() for _ in range(calls - len(self._free))]
         for executor in [*self._free, *executors]:

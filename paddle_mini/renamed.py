@@ -120,7 +120,7 @@ _HOMES = "layers optimizer training lr data io clip regularizer initializer aver
 
 
 def _advice(home: str, name: str) -> str | None:
-    """What to use instead of a name that `home`, a key of HINTS, lacks."""
+    """Advice for a name that `home`, a key of HINTS, lacks; None if nothing here is like it."""
     if name.startswith("_"):  # tools ask for such names often: whether there is one, not what it is
         return None
     if home and name in HINTS.get(home, {}):

@@ -15,12 +15,9 @@ from paddle_mini.layers import ops
 FOLDER = pathlib.Path(__file__).parent.parent / "paddle_mini"
 
 
-def declarations(tree):
-    """Without docstrings, which help() finds in the module, and without __getattr__, which only gives advice for names of
-    other frameworks: with it a type checker would take every name."""
+def without_docstrings(tree):
+    """They are in the module, where help() finds them."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            node.body = [one for one in node.body if getattr(one, "name", "") != "__getattr__"]
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Expr(ast.Constant(...))]
     return tree
@@ -28,9 +25,11 @@ def declarations(tree):
 
 def core_text():
     kinds = {kind: kind.__module__ for kind in vars(_core).values() if isinstance(kind, type) and issubclass(kind, Exception)}
-    text_of_errors = _core.Error.__dict__["__str__"]  # which paddle_mini/errors.py sets
+    added = [(_core.Error, "__str__"), (_core.Scope, "__getattr__")]  # by paddle_mini, not in C++
+    functions = [vars(kind)[name] for kind, name in added]
     try:
-        del _core.Error.__str__
+        for kind, name in added:
+            delattr(kind, name)
         for kind in kinds:  # users see them as paddle_mini's, but they are defined here
             kind.__module__ = _core.__name__
         with tempfile.TemporaryDirectory() as folder:
@@ -39,10 +38,11 @@ def core_text():
     finally:
         for kind, module in kinds.items():
             kind.__module__ = module
-        _core.Error.__str__ = text_of_errors
+        for (kind, name), function in zip(added, functions):
+            setattr(kind, name, function)
     # The name that the type has before Python 3.12.
     made = made.replace("collections.abc.Buffer", "typing_extensions.Buffer")
-    return "# Made by `make stub`.\n" + ast.unparse(declarations(ast.parse(made))) + "\n"
+    return "# Made by `make stub`.\n" + ast.unparse(without_docstrings(ast.parse(made))) + "\n"
 
 
 def layers_text():

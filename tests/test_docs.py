@@ -117,6 +117,23 @@ def test_the_page_on_migration_says_how_to_predict():
     assert found.shape == (2, 1)
 
 
+def test_the_page_on_migration_gives_the_defaults_here():
+    page = (ROOT / "docs/migrating.md").read_text()
+    here = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \| [^|]+ \| [^|]+ \|$", page[page.index("## Defaults that differ") :], re.M))
+    for row, functions, names in (
+        ("epsilon of `batch_norm`, `layer_norm`", [pm.layers.batch_norm, pm.layers.layer_norm], ["epsilon"]),
+        ("epsilon of `Adam`", [pm.optimizer.Adam], ["epsilon"]),
+        ("`weight_decay` of `AdamW`", [pm.optimizer.AdamW], ["weight_decay"]),
+        ("`rho`, `epsilon` of `RMSProp`", [pm.optimizer.RMSProp], ["rho", "epsilon"]),
+        ("`initial_accumulator_value` of `Adagrad`", [pm.optimizer.Adagrad], ["initial_accumulator_value"]),
+        ("`alpha` of `leaky_relu`", [pm.layers.leaky_relu], ["alpha"]),
+        ("`slope` of `hard_sigmoid`", [pm.layers.hard_sigmoid], ["slope"]),
+    ):
+        for function in functions:
+            parameters = inspect.signature(function).parameters
+            assert [float(number) for number in here[row].split(", ")] == [parameters[name].default for name in names]
+
+
 def test_links_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

@@ -241,7 +241,7 @@ def test_truncated_programs_are_refused(tmp_path, model):
         ),
         (lambda m, path: pm.io.save(m.main, f"{path}/", m.scope), "is not how names of files begin: give one such as '.*/model'"),
         (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),
-        (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
+        (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "in the scope to be saved: run the startup program"),
     ],
 )
 def test_what_is_refused(tmp_path, model, call, words):

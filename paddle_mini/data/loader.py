@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import ProgramError, printable
-from ..errors import listed, shown
+from ..errors import listed, shown, whole
 from ..renamed import answers_names, takes_other_names
 from .collate import Collate, Rows, columns_of
 from .feeder import DataFeeder
@@ -157,9 +157,8 @@ class Loader:
             require_positive("Loader.shuffle", "buffer_size", buffer_size)
         elif not self._by_index:
             raise ProgramError("Loader.shuffle: the data has no length: give buffer_size")
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise ProgramError(f"Loader.shuffle: seed is {shown(seed)}, it must be an integer, at least 0")
-        return self._with(_buffer=buffer_size, _work=self._work._replace(seed=int(seed)))
+        seed = whole("Loader.shuffle: seed", seed, low=0)
+        return self._with(_buffer=buffer_size, _work=self._work._replace(seed=seed))
 
     @takes_other_names
     def batch(

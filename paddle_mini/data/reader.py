@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._core import ProgramError
-from ..errors import shown
+from ..errors import shown, whole
 
 Item = TypeVar("Item")
 
@@ -68,5 +68,4 @@ def opened(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 def require_positive(function: str, argument: str, value: int) -> None:
     """ProgramError unless the value is an integer, at least 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ProgramError(f"{function}: {argument} is {shown(value)}, it must be an integer, at least 1")
+    whole(f"{function}: {argument}", value)

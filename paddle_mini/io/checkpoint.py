@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .._core import ProgramError, Scope, printable
 from ..callsite import warn
-from ..errors import shown
+from ..errors import shown, whole
 from ..executor import Executor
 from ..program import Program
 from ..scope import scope_or_global
@@ -76,8 +76,8 @@ class CheckpointManager:
             raise ProgramError(f"CheckpointManager: directory is {shown(directory)}, it must be a path")
         self._folder = CheckpointFolder(os.path.abspath(path_of(directory)))
         self.directory = self._folder.path
-        self.keep = _whole("keep", keep, 1)
-        self.every_steps = None if every_steps is None else _whole("every_steps", every_steps, 1)
+        self.keep = whole("keep", keep, 1)
+        self.every_steps = None if every_steps is None else whole("every_steps", every_steps, 1)
         real = isinstance(every_seconds, numbers.Real) and not isinstance(every_seconds, bool)
         if every_seconds is not None and not (real and every_seconds > 0):
             raise ProgramError(f"CheckpointManager: every_seconds is {shown(every_seconds)}, it must be a number above 0")
@@ -112,7 +112,7 @@ class CheckpointManager:
         for data that is not JSON, and when the disk fails; older checkpoints do not change.
         """
         scope = _require(program, exe, scope)
-        step = _whole("step", step, 0)
+        step = whole("step", step, 0)
         if not force and not self._is_due(step):
             return None
         self.wait()
@@ -142,7 +142,7 @@ class CheckpointManager:
         scope, executor or schedules changes.
         """
         scope = _require(program, exe, scope)
-        step = None if step is None else _whole("step", step, 0)
+        step = None if step is None else whole("step", step, 0)
         self.wait()
         damaged = []
         for found in reversed(self._folder.found()):
@@ -199,12 +199,6 @@ def _require(program: Any, exe: Any, scope: Any) -> Scope:
         if not isinstance(value, kind):
             raise ProgramError(f"{what} is of type {type(value).__name__}, it must be of type {kind.__name__}")
     return scope_or_global(scope)
-
-
-def _whole(what: str, value: Any, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        raise ProgramError(f"{what} is {shown(value)}, it must be an integer, at least {low}")
-    return int(value)
 
 
 def _plain_data(data: Any) -> Any:

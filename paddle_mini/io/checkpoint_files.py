@@ -31,6 +31,7 @@ from ..scope import raw_name
 from .checkpoint_values import Values
 from .checksums import Crc32c
 from .new_file import CHUNK, NewFile
+from .parameters import require_values
 from .regular_files import open_regular, sync_directory
 from .values import Lod, check_names, naming, require_declared, set_values, zeros_of_averages
 
@@ -75,10 +76,7 @@ def held_names(program: Program, scope: Scope) -> tuple[list[str], list[str]]:
             raise ProgramError(
                 f"'{printable(var.name)}' is persistable and of kind {var.kind}: a checkpoint holds tensors and selected rows"
             )
-        if var.name not in scope:
-            raise OpError(f"'{printable(var.name)}' has no value in the scope to be saved")
-        info = scope.info(var.name)
-        require_declared(program, var.name, info["kind"], info["dtype"], info["shape"])
+        require_values(program, [var.name], scope)
         names[var.kind].append(var.name)
     _require_raw(names[dtypes.TENSOR], scope)
     return names[dtypes.TENSOR], names[dtypes.SELECTED_ROWS]

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Union
 
 from .. import _core
-from .._core import OpError, ProgramError, Scope, printable
+from .._core import ProgramError, Scope, printable
 from ..errors import shown
 from ..program import Program
 from ..scope import scope_or_global
 from .regular_files import path_of
-from .values import require_declared
+from .values import require_declared, require_value
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -48,8 +48,7 @@ def save_parameters(path: Path, program: Program, scope: Scope | None = None) ->
 def require_values(program: Program, names: Iterable[str], scope: Scope) -> None:
     """OpError that names the first variable without a value, ShapeError for one whose value could not be loaded again."""
     for name in names:
-        if name not in scope:
-            raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+        require_value(name, scope)
         info = scope.info(name)
         require_declared(program, name, info["kind"], info["dtype"], info["shape"])
 

@@ -17,7 +17,7 @@ from .parameters import Path, load_parameters, make_folder, parameter_names, req
 from .pickle_writer import state_pieces
 from .regular_files import path_of
 from .safetensors_file import safetensors_pieces
-from .values import check_names, naming, plain, set_values, zeros_of_averages
+from .values import check_names, naming, plain, require_value, set_values, zeros_of_averages
 
 MOST_DIMENSIONS = 32  # as kMostDims in cpp/program/state_array.h
 
@@ -43,8 +43,7 @@ def _state_of(program: Program, scope: Scope, copy: bool | None) -> dict[str, np
     names = parameter_names(program)
     with scope.reading():
         for name in names:
-            if name not in scope:
-                raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+            require_value(name, scope)
             if scope.lod(name):
                 raise OpError(f"'{printable(name)}' has sequence offsets, which a state does not hold; save_vars writes them")
         return {name: scope.get(name, copy=copy) for name in names}

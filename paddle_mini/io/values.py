@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._core import Error, ProgramError, Scope, ShapeError, printable, set_in_parts
+from .._core import Error, OpError, ProgramError, Scope, ShapeError, printable, set_in_parts
 from ..feeds import element_type, unmasked
 from ..program import Program
 
@@ -61,6 +61,12 @@ def shape_fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
     if set(declared) <= {1} and set(shape) <= {1}:
         return True
     return len(shape) == len(declared) and all(want in (-1, dim) for want, dim in zip(declared, shape))
+
+
+def require_value(name: str, scope: Scope) -> None:
+    """OpError unless the variable has a value."""
+    if name not in scope:
+        raise OpError(f"'{printable(name)}' has no value in the scope to be saved: run the startup program, or load it, first")
 
 
 def require_declared(program: Program, name: str, kind: int, dtype: str, shape: Sequence[int]) -> None:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import errors
 from .._core import ProgramError, printable
 from ..errors import shown
 
@@ -99,9 +100,7 @@ def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: flo
 
 def whole(owner: Any, what: str, value: Any, low: int = 1) -> int:
     """The value as an int; ProgramError unless it is an integer of at least `low`."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= low:
-        return int(value)
-    raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be an integer, at least {low}")
+    return errors.whole(f"{_named(owner)}: {what}", value, low)
 
 
 def rising(owner: Any, what: str, values: Sequence[int]) -> list[int]:

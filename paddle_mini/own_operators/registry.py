@@ -26,7 +26,9 @@ def require_new(name: str) -> None:
     """ProgramError unless the name can be that of a new operator."""
     require_operator_name(name, name)
     if name in _core.op_types():
-        raise ProgramError(f"operator '{name}' exists already; operators can't be replaced: give this one another name")
+        raise ProgramError(
+            f"operator '{name}' exists already; operators can't be replaced: give this one another name, or restart Python"
+        )
 
 
 def layer_of(name: str, home: str, hidden: Collection[str] = (), several: bool = False) -> LayerFunction:
