@@ -84,9 +84,14 @@ def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Va
 def _sizes_and_scales(n: Node, shape: list[int], axes: list[int]) -> tuple[dict[int, int], dict[int, float]]:
     """The new dimensions and the factors by axis, -1 where only a run knows them."""
     if not n.has(3) or n.dims(3) == []:
-        scales = dict(zip(axes, map(float, n.known(2).ravel())))
+        factors = [float(scale) for scale in n.known(2).ravel()]
+        if len(factors) != len(axes) or not all(0 < scale < np.inf for scale in factors):
+            raise ProgramError(f"scales {factors}: there must be one number above 0 for each of {len(axes)} axes")
+        scales = dict(zip(axes, factors))
         return {axis: int(np.floor(shape[axis] * scale)) for axis, scale in scales.items()}, scales
     dims = n.dims(3) or [None] * len(axes)
+    if len(dims) != len(axes):
+        raise ProgramError(f"sizes has {len(dims)} elements: there must be one for each of {len(axes)} axes")
     sizes = {axis: -1 if size is None else size for axis, size in zip(axes, dims)}
     scales = {axis: size / shape[axis] if size >= 0 and shape[axis] >= 0 else -1.0 for axis, size in sizes.items()}
     policy = n.attr("keep_aspect_ratio_policy", "")

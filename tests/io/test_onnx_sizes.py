@@ -183,6 +183,23 @@ def test_another_batch_in_the_sizes_of_resize_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "given, message",
+    [
+        (np.array([2, 2], "float32"), "one number above 0 for each of 4 axes"),
+        (np.array([1, 1, 2, -1], "float32"), "one number above 0 for each of 4 axes"),
+        (np.array([1, 1, 2, np.inf], "float32"), "one number above 0 for each of 4 axes"),
+        (ints(8, 8), "sizes has 2 elements: there must be one for each of 4 axes"),
+    ],
+    ids=str,
+)
+def test_resize_needs_a_size_or_a_scale_for_each_axis(given, message, tmp_path):
+    inputs = ["x", "", "c"] if given.dtype == "float32" else ["x", "", "", "c"]
+    onnx.save(model([node("Resize", *inputs, mode="nearest")], {"x": IMAGE}, {"c": given}, 4), tmp_path / "m.onnx")
+    with pytest.raises(pm.ProgramError, match=message):
+        pm.onnx.load(tmp_path / "m.onnx", pm.Scope())
+
+
+@pytest.mark.parametrize(
     "values",
     [
         np.array([0, -np.inf], "float32"),
