@@ -1,9 +1,11 @@
 """pm_run: every mistake is one message and its exit status."""
 
+import subprocess
+
 import numpy as np
 import pytest
 
-from pm_run_calls import done, inference, pm_run, refused, saved_models, training
+from pm_run_calls import PM_RUN, done, inference, pm_run, refused, saved_models, training
 from small_model import CLASSES, data
 
 
@@ -101,6 +103,13 @@ def test_files_that_cannot_be_written(folder):
     for option in ("--out", "--save-params"):
         result = pm_run(*inference(path), "--quiet", option, path / "no/folder")
         assert result.returncode == 1 and "can't open" in result.stderr
+
+
+def test_a_full_standard_output(folder):
+    path, _ = folder
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([PM_RUN, *map(str, inference(path))], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (ended.returncode, ended.stderr) == (1, "pm_run: can't write to the standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize(

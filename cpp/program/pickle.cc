@@ -45,6 +45,8 @@ class Machine {
   Pickled read() {
     bool checked = pickle_is_checked(bytes_);
     if (checked) at_ = pickled::kFrontBytes;
+    require<ProgramError>(bytes_.substr(0, 4) != "PK\x03\x04",
+                          "it is an archive, such as torch.save writes: save the arrays as safetensors or .npz");
     require<ProgramError>(checked || bytes_.empty() || bytes_[0] == '\x80', "it is not pickled with protocol 2 to 5");
     for (size_t steps = 0; !ended_; ++steps) {
       require<ProgramError>(steps < kMostSteps, "it takes more than ", kMostSteps,

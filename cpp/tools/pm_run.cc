@@ -1,4 +1,5 @@
 // pm_run: runs a serialized program, for inference or training, without Python, by the C interface.
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -268,7 +269,10 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, [](int) { stop_asked = 1; });
   try {
     Options options = parse(words);
-    return Run(options)();
+    int status = Run(options)();
+    require<ProgramError>(std::fflush(stdout) == 0 && !std::ferror(stdout),
+                          "can't write to the standard output: ", std::strerror(errno));
+    return status;
   } catch (const UsageError& e) {
     std::cerr << "pm_run: " << e.what() << " (see pm_run --help)\n";
     return 2;

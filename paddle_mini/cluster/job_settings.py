@@ -38,14 +38,8 @@ class JobSettings:
         self.server_settings()
         if type(self.local_steps) is not int or self.local_steps < 1:
             raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be an integer, at least 1")
-        for name, is_given, modes in (
-            ("local_steps", self.local_steps > 1, BY_TRAINERS),
-            ("stale_limit", self.stale_limit is not None, ("async",)),
-            ("alpha", self.alpha is not None, ("elastic",)),
-        ):
-            if is_given and self.mode not in modes:
-                where = f"mode{'s' * (len(modes) > 1)} {' and '.join(modes)}"
-                raise Malformed(f"{name} is only supported in {where}, not in {self.mode} mode")
+        if self.local_steps > 1 and not self.by_trainers:
+            raise Malformed(f"local_steps is only supported in modes delta and elastic, not in {self.mode} mode")
         for name in ("lease", "timeout", "wait_timeout", "task_timeout"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:

@@ -172,8 +172,8 @@ def test_a_difference_whose_reply_is_lost_is_not_added_again(mode):
         trainer.pull()
         return pm.global_scope().get("w").item(), lost
 
-    trainers, alpha = (1, None) if mode == "delta" else (2, 0.5)
-    result = pm.cluster.run(trains, trainers, mode=mode, engine=LosesADifference(), timeout=0.3, alpha=alpha)
+    trainers = 1 if mode == "delta" else 2
+    result = pm.cluster.run(trains, trainers, mode=mode, engine=LosesADifference(), timeout=0.3, alpha=0.5)
     assert {lost for _, lost in result.returned} == {1}
     assert result.counts["applied"] == result.counts["sent"] == 6 * trainers
     if mode == "delta":
