@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import inspect
-import sys
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,8 +22,9 @@ def describe_shared(things: Iterable[Any], arguments: Mapping[str, str], errors:
 
 
 def _without_margin(text: str) -> str:
-    """Python's compiler takes the margin away since 3.13. inspect.cleandoc takes ten times as long, at every import."""
-    return text.strip() if sys.version_info >= (3, 13) else text.replace("\n    ", "\n").strip()
+    """inspect.cleandoc takes ten times as long, at every import. The second line that is not empty has the margin."""
+    margin = re.search(r"\n( *)\S", text)
+    return text.replace("\n" + margin[1], "\n").strip() if margin else text.strip()
 
 
 def _names(text: str, name: str) -> bool:

@@ -109,7 +109,7 @@ def test_a_full_standard_output(folder):
     path, _ = folder
     with open("/dev/full", "w") as full:
         ended = subprocess.run([PM_RUN, *map(str, inference(path))], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (ended.returncode, ended.stderr) == (1, "pm_run: can't write to the standard output: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (1, "pm_run: can't write to the standard output\n")
 
 
 @pytest.mark.parametrize(

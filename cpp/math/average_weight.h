@@ -22,10 +22,7 @@ struct WeightStep {
     for (int i = 0; i < kAverageState; ++i) next_state[i] = state[i];
     *weight = 0;
     *roll = 0;
-    if (!updated()) {
-      if (finite() && count[kUpdates] == 0) *weight = schemes::All::before(rule.scheme);
-      return;
-    }
+    if (!updated()) return;
     ++count[kSteps];
     next_state[kAge] += 1;
     next_state[kOlderAge] += 1;

@@ -1,5 +1,4 @@
 // pm_run: runs a serialized program, for inference or training, without Python, by the C interface.
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -270,8 +269,7 @@ int main(int argc, char** argv) {
   try {
     Options options = parse(words);
     int status = Run(options)();
-    require<ProgramError>(std::fflush(stdout) == 0 && !std::ferror(stdout),
-                          "can't write to the standard output: ", std::strerror(errno));
+    require<ProgramError>(std::fflush(stdout) == 0 && !std::ferror(stdout), "can't write to the standard output");
     return status;
   } catch (const UsageError& e) {
     std::cerr << "pm_run: " << e.what() << " (see pm_run --help)\n";

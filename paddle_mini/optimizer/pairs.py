@@ -12,22 +12,31 @@ from ..variable import Parameter, Variable
 Pairs = list[tuple[Parameter, Variable]]
 
 
-def by_name(params_grads: Any) -> Pairs:
-    """The pairs in the order of the parameters' names. ProgramError for anything other than pairs, and for a parameter
-    or a gradient that is in two: clipping, regularization and scaling write to the variable of a gradient."""
+def require_pairs(params_grads: Any, kind: type[Variable] = Parameter) -> None:
+    """ProgramError for anything other than pairs of a variable of this class and a gradient."""
     if not isinstance(params_grads, (list, tuple)) or not params_grads:
         raise ProgramError(f"apply_gradients takes a list of (parameter, gradient) pairs, not {shown(params_grads)}")
-    owners: dict[str, str] = {}
-    parameters = set()
     for pair in params_grads:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not isinstance(pair[0], Parameter):
+        is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], kind)
+        if not is_pair or (isinstance(pair[1], Parameter) and not isinstance(pair[0], Parameter)):  # they are turned
             raise ProgramError(f"apply_gradients takes (parameter, gradient) pairs, not {shown(pair)}")
         parameter, gradient = pair
-        name = printable(parameter.name)
         if gradient is None:
-            raise ProgramError(f"the gradient of '{name}' is None, since no target depends on it: leave its pair out")
+            raise ProgramError(
+                f"the gradient of '{printable(parameter.name)}' is None, since no target depends on it: leave its pair out"
+            )
         if not isinstance(gradient, Variable):
-            raise ProgramError(f"the gradient of '{name}' is {shown(gradient)}, it must be a Variable")
+            raise ProgramError(f"the gradient of '{printable(parameter.name)}' is {shown(gradient)}, it must be a Variable")
+
+
+def by_name(params_grads: Any) -> Pairs:
+    """The pairs in the order of the parameters' names. ProgramError as of require_pairs, and for a parameter or a gradient
+    that is in two: clipping, regularization and scaling write to the variable of a gradient."""
+    require_pairs(params_grads)
+    owners: dict[str, str] = {}
+    parameters = set()
+    for parameter, gradient in params_grads:
+        name = printable(parameter.name)
         if parameter.name in parameters:
             raise ProgramError(f"'{name}' is in two of the pairs: give it once, with the sum of its gradients")
         if gradient.name in owners:

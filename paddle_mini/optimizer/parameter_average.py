@@ -24,7 +24,7 @@ from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..variable import Parameter, Variable, names_of
 from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Minimizer
-from .pairs import Pairs, by_name
+from .pairs import Pairs, require_pairs
 from .wrapper import chain, masters_of, updated_by
 
 Schemes = Scheme | Sequence[Scheme]
@@ -98,7 +98,7 @@ class ParameterAverage(AveragingOptimizer):
         """Appends the optimizer's operators and those of averaging. Returns the optimizer's."""
         self.require_new()
         block = default_main_program().current_block()
-        by_name(params_grads)
+        require_pairs(params_grads, Variable)
         averaged = self._chosen([parameter for parameter, _ in params_grads])
         running = self._checked(params_grads, averaged)
         begin = len(block.ops)

@@ -96,17 +96,6 @@ def test_programs_read_buffers_as_apply_gives_them(buffers, monkeypatch):
     assert_same_bits(model.values(before), before)
 
 
-@pytest.mark.filterwarnings("ignore:.*averag")
-def test_programs_read_buffers_of_runs_before_the_first_step(monkeypatch):
-    """Runs that merge gradients change statistics, and nothing else."""
-    monkeypatch.setenv("PM_PASSES", "fuse")
-    merging = pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), 4)
-    model = Normalized(Uniform(compensated=True), merging, buffers="average").train(3)
-    with model.average.apply(model.exe, model.scope):
-        wanted = model.evaluated()
-    assert model.evaluated(model.average.program(model.testing())).tobytes() == wanted.tobytes()
-
-
 def test_what_training_sees_has_the_same_bits_with_every_choice():
     """A1, with batch normalization."""
     plain = Normalized(None, pm.optimizer.Adam(0.05)).train(6)
