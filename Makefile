@@ -150,13 +150,19 @@ install = @$(VENV)/bin/uv pip install --quiet --python $(PY) $(1) 2>$(VENV)/uv.l
 # The packages of a list in pyproject.toml.
 packages = $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$(1) = \[(.*)\]", t, re.M).group(1))))')
 
+# A line a minute, until it is killed: how much is compiled.
+COMPILED = trap 'kill $$pause; exit' TERM; while sleep 60 & pause=$$!; wait $$pause; do \
+  [ ! -e build/.ninja_log ] || echo "== $$(cut -f4 build/.ninja_log | grep '^[^/].*\.o$$' | sort -u | wc -l) of" \
+    "$$(grep '^build .*\.o:' build/build.ninja | grep -vc '^build cuda/') files are compiled"; done
+
 $(VENV)/.installed: pyproject.toml | check-tools
 	$(call say,making the environment $(VENV) (build tools from the package index))
 	@$(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-compile $(UV) || echo "== pip installs, as there is no uv"
 	$(call install,$(call packages,requires) $(call packages,dependencies))
 	$(call say,compiling and installing paddle_mini (some minutes the first time))
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
+	@($(COMPILED)) & told=$$!; $(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .; \
+	status=$$?; kill $$told; exit $$status
 	@touch $@
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.installed

@@ -1,6 +1,6 @@
-# Forward convolutions of well-known networks beside oneDNN, as PyTorch calls it: every distinct shape in turn.
+# Convolutions of well-known networks beside oneDNN, as PyTorch calls it, or their gradients: every distinct shape in turn.
 #
-#   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5]
+#   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5] [--gradients]
 #
 # Each runtime is a process; for each shape they take turns of about a millisecond, and the least time of each is compared,
 # because the machine's other work only adds to a time. The peer is the best of oneDNN's layouts
@@ -41,12 +41,14 @@ class Timed(NamedTuple):
 class Runtimes:
     """The processes of one number of threads."""
 
-    def __init__(self, cpus: str, threads: int, layouts: Iterable[str]):
+    def __init__(self, cpus: str, threads: int, layouts: Iterable[str], gradients: bool):
         os.environ.update(KEEP_MEMORY)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        commands = {"ours": [sys.executable, str(HERE / "ours_convolutions.py")]}
+        which = ["gradients"] * gradients
+        self.products = 1 + gradients  # as many multiply-adds as the convolution, for each gradient
+        commands = {"ours": [sys.executable, str(HERE / "ours_convolutions.py"), *which]}
         for layout in layouts:
-            commands[layout] = [str(python_of("torch")), str(HERE / "peers" / "torch_convolutions.py"), layout]
+            commands[layout] = [str(python_of("torch")), str(HERE / "peers" / "torch_convolutions.py"), layout, *which]
         commands["fma"] = compiled(HERE / "fma.c")
         self.workers = {
             name: Worker(command, cpus, FOLDER / f"convolutions_{name}.log", threads) for name, command in commands.items()
@@ -73,7 +75,7 @@ class Runtimes:
                 spent += time * count
                 least[name] = min(least.get(name, time), time)
         peak = self.workers["fma"].result(1) / least.pop("fma") / 1e9
-        return Timed(shape, shape.flops * images, {name: 1e3 * time for name, time in least.items()}, peak)
+        return Timed(shape, shape.flops * images * self.products, {name: 1e3 * time for name, time in least.items()}, peak)
 
     def close(self) -> None:
         for worker in self.workers.values():
@@ -104,26 +106,29 @@ def table(rows: Sequence[Timed], networks: Sequence[str], runtimes: Sequence[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Forward convolutions of well-known networks beside oneDNN.")
+    parser = argparse.ArgumentParser(description="Convolutions of well-known networks beside oneDNN.")
     parser.add_argument("--images", type=int, nargs="+", default=[1], help="images of a batch")
     parser.add_argument("--threads", type=int, default=1, help="of each runtime, which has as many CPUs (default 1)")
     parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), default=list(NETWORKS))
     parser.add_argument("--layouts", nargs="*", choices=LAYOUTS, default=LAYOUTS, help="of the peer")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each shape and runtime (default 0.3)")
+    parser.add_argument("--gradients", action="store_true", help="those of images and filters, in place of the convolution")
     parser.add_argument("--match", default="", help="only shapes whose names contain this")
     parser.add_argument("--cpus", help="every process runs on these, in taskset's notation (default: the last ones)")
     arguments = parser.parse_args()
-    allowed = sorted(os.sched_getaffinity(0))
-    runtimes = Runtimes(arguments.cpus or ",".join(map(str, allowed[-arguments.threads :])), arguments.threads, arguments.layouts)
+    cpus = arguments.cpus or ",".join(map(str, sorted(os.sched_getaffinity(0))[-arguments.threads :]))
+    layouts = [layout for layout in arguments.layouts if layout != "packed" or not arguments.gradients]  # it has none
+    runtimes = Runtimes(cpus, arguments.threads, layouts, arguments.gradients)
     shapes = {shape: None for network in arguments.networks for shape in NETWORKS[network] if arguments.match in str(shape)}
     cpu, threads = cpu_facts(), f"{arguments.threads} thread{'s' * (arguments.threads > 1)}"
     model = f"{cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})"
-    print(f"# Forward convolutions in float32: {model}, {threads}\n")
+    subject = "Gradients of convolutions" if arguments.gradients else "Forward convolutions"
+    print(f"# {subject} in float32: {model}, {threads}\n")
     for images in arguments.images:
         rows = [runtimes.time(shape, images, arguments.seconds) for shape in shapes]
         peak = max(row.peak for row in rows)
         heading = f"## {images} image{'s' * (images > 1)}\n\nMultiply-adds in registers reach {peak:.0f} GFLOP/s."
-        print(f"{heading}\n\n{table(rows, arguments.networks, arguments.layouts)}\n", flush=True)
+        print(f"{heading}\n\n{table(rows, arguments.networks, layouts)}\n", flush=True)
     runtimes.close()
 
 

@@ -1,5 +1,8 @@
-# One convolution of paddle_mini with constant filters, as a runtime of benchmarks/convolutions.py.
+# One convolution of paddle_mini with constant filters, or with the argument `gradients` its two gradients, as a runtime of
+# benchmarks/convolutions.py.
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 
@@ -7,14 +10,17 @@ import paddle_mini as pm
 from convolution_shapes import parsed
 from worker import Run, serve
 
+GRADIENTS = sys.argv[1:] == ["gradients"]
+
 
 def convolution(workload: str) -> Run:
     images, shape = parsed(workload)
-    random = np.random.default_rng(0)
     main, scope, exe = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
+    shapes = {"x": [images, shape.channels, shape.size, shape.size]}
+    filters = [shape.filters, shape.channels // shape.groups, shape.window, shape.window]
     with pm.program_guard(main, pm.Program()):
-        x = pm.layers.data("x", [images, shape.channels, shape.size, shape.size])
-        pm.layers.conv2d(
+        x = pm.layers.data("x", shapes["x"])
+        out = pm.layers.conv2d(
             x,
             shape.filters,
             shape.window,
@@ -24,9 +30,15 @@ def convolution(workload: str) -> Run:
             bias_attr=False,
             param_attr=pm.ParamAttr(name="filter"),
         )
-    filters = (shape.filters, shape.channels // shape.groups, shape.window, shape.window)
+        if GRADIENTS:
+            shapes["of_out"] = list(out.shape)
+            block, forward = main.global_block(), main.global_block().ops[0]
+            inputs = {"Input": x, "Filter": "filter", "Output@GRAD": pm.layers.data("of_out", shapes["of_out"])}
+            block.append_op("conv2d_grad", inputs, {"Input@GRAD": "of_x", "Filter@GRAD": "of_filter"}, forward.attrs)
+            block.remove_op(0)
+    random = np.random.default_rng(0)
     scope.set("filter", random.normal(size=filters).astype("float32"))
-    feed = {"x": random.normal(size=(images, shape.channels, shape.size, shape.size)).astype("float32")}
+    feed = {name: random.normal(size=dims).astype("float32") for name, dims in shapes.items()}
 
     def run(steps: int) -> float:
         for _ in range(steps):

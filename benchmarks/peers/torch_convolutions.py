@@ -1,5 +1,6 @@
 # One convolution of PyTorch by oneDNN, for benchmarks/convolutions.py; the argument says how images and filters lie in memory:
-# contiguous, channels_last, or packed (channels last, filters in oneDNN's order once, as torch.compile's freezing does).
+# contiguous, channels_last, or packed (channels last, filters in oneDNN's order once, as torch.compile's freezing does). With
+# the argument `gradients` it computes both gradients.
 from __future__ import annotations
 
 import sys
@@ -11,6 +12,7 @@ from worker import THREADS, serve
 
 torch.set_num_threads(THREADS)
 LAYOUT = sys.argv[1]
+GRADIENTS = sys.argv[2:] == ["gradients"]
 
 
 def convolution(workload):
@@ -21,13 +23,18 @@ def convolution(workload):
     step, around, apart = [shape.stride] * 2, [shape.window // 2] * 2, [1, 1]
     if LAYOUT != "contiguous":
         x, filters = (tensor.to(memory_format=torch.channels_last) for tensor in (x, filters))
-    if LAYOUT == "packed":
+    if GRADIENTS:
+        of_out = torch.empty_like(torch.conv2d(x, filters, None, step, around, apart, shape.groups)).normal_()
+    elif LAYOUT == "packed":
         filters = torch._C._nn.mkldnn_reorder_conv2d_weight(filters.to_mkldnn(), around, step, apart, shape.groups, list(x.shape))
 
     def run(steps):
         with torch.inference_mode():
             for _ in range(steps):
-                if LAYOUT == "packed":
+                if GRADIENTS:
+                    of_both = ([0, 0], shape.groups, [True, True, False])
+                    out = torch.ops.aten.convolution_backward(of_out, x, filters, None, step, around, apart, False, *of_both)[0]
+                elif LAYOUT == "packed":
                     arguments = (around, step, apart, shape.groups, "none", [], "")
                     out = torch.ops.mkldnn._convolution_pointwise(x, filters, None, *arguments)
                 else:
