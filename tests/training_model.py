@@ -36,3 +36,8 @@ def trainer(optimizer=None, seed=3, dropout=0.2, **arguments):
 def everything(of):
     """All variables of a Trainer's scope, and the state of its random generator, as bytes."""
     return {name: of.scope.get(name).tobytes() for name in of.scope.names()}, of.exe.random_state()
+
+
+def fit(of, data, epochs=2, **arguments):
+    of.fit(data, epochs, **{"batch_size": BATCH, "shuffle": False, "progress": False, **arguments})
+    return everything(of)

@@ -74,7 +74,7 @@ def test_chunks_that_can_not_be_meant(is_alone):
         for passes in (-1, 1.0, "2", True):
             with pytest.raises(Malformed, match="passes is .*, it must be an integer, at least 0"):
                 next(trainer.batches([1], passes=passes))
-        return list(trainer.batches([1], passes=0))
+        return list(trainer.batches([1], passes=np.int64(0)))
 
     assert (alone(reads) if is_alone else pm.cluster.run(reads).returned[0]) == []
 

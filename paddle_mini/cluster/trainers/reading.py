@@ -1,6 +1,7 @@
 # Reading: the data tasks that the coordinator assigns to a trainer.
 from __future__ import annotations
 
+import numbers
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ def list_of(chunks: Any, passes: Any) -> list[Any]:
     """The arguments of batches(); Malformed for those that can't be meant."""
     if isinstance(chunks, (str, bytes, Mapping)) or not isinstance(chunks, Iterable):
         raise Malformed(f"batches() takes a list of chunks, not {shown(chunks)}: for one chunk, write [chunk]")
-    if type(passes) is not int or passes < 0:
+    if isinstance(passes, bool) or not isinstance(passes, numbers.Integral) or passes < 0:
         raise Malformed(f"batches(): passes is {shown(passes)}, it must be an integer, at least 0")
     return list(chunks)
 
