@@ -1,6 +1,7 @@
 # Convolutions of well-known networks beside oneDNN, as PyTorch calls it, or their gradients: every distinct shape in turn.
 #
-#   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5] [--gradients]
+#   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5]
+#                                     [--gradients image filter]
 #
 # Each runtime is a process; for each shape they take turns of about a millisecond, and the least time of each is compared,
 # because the machine's other work only adds to a time. The peer is the best of oneDNN's layouts
@@ -41,14 +42,13 @@ class Timed(NamedTuple):
 class Runtimes:
     """The processes of one number of threads."""
 
-    def __init__(self, cpus: str, threads: int, layouts: Iterable[str], gradients: bool):
+    def __init__(self, cpus: str, threads: int, layouts: Iterable[str], gradients: Sequence[str]):
         os.environ.update(KEEP_MEMORY)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        which = ["gradients"] * gradients
-        self.products = 1 + gradients  # as many multiply-adds as the convolution, for each gradient
-        commands = {"ours": [sys.executable, str(HERE / "ours_convolutions.py"), *which]}
+        self.products = max(1, len(gradients))  # as many multiply-adds as the convolution, for each gradient
+        commands = {"ours": [sys.executable, str(HERE / "ours_convolutions.py"), *gradients]}
         for layout in layouts:
-            commands[layout] = [str(python_of("torch")), str(HERE / "peers" / "torch_convolutions.py"), layout, *which]
+            commands[layout] = [str(python_of("torch")), str(HERE / "peers" / "torch_convolutions.py"), layout, *gradients]
         commands["fma"] = compiled(HERE / "fma.c")
         self.workers = {
             name: Worker(command, cpus, FOLDER / f"convolutions_{name}.log", threads) for name, command in commands.items()
@@ -112,7 +112,9 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), default=list(NETWORKS))
     parser.add_argument("--layouts", nargs="*", choices=LAYOUTS, default=LAYOUTS, help="of the peer")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each shape and runtime (default 0.3)")
-    parser.add_argument("--gradients", action="store_true", help="those of images and filters, in place of the convolution")
+    parser.add_argument(
+        "--gradients", nargs="+", default=[], choices=["image", "filter"], help="with respect to these, not the convolution"
+    )
     parser.add_argument("--match", default="", help="only shapes whose names contain this")
     parser.add_argument("--cpus", help="every process runs on these, in taskset's notation (default: the last ones)")
     arguments = parser.parse_args()
@@ -122,7 +124,8 @@ def main() -> None:
     shapes = {shape: None for network in arguments.networks for shape in NETWORKS[network] if arguments.match in str(shape)}
     cpu, threads = cpu_facts(), f"{arguments.threads} thread{'s' * (arguments.threads > 1)}"
     model = f"{cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})"
-    subject = "Gradients of convolutions" if arguments.gradients else "Forward convolutions"
+    gradients = " and the ".join(arguments.gradients)
+    subject = f"Gradients of convolutions by the {gradients}" if gradients else "Forward convolutions"
     print(f"# {subject} in float32: {model}, {threads}\n")
     for images in arguments.images:
         rows = [runtimes.time(shape, images, arguments.seconds) for shape in shapes]

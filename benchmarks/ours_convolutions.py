@@ -1,5 +1,5 @@
-# One convolution of paddle_mini with constant filters, or with the argument `gradients` its two gradients, as a runtime of
-# benchmarks/convolutions.py.
+# One convolution of paddle_mini with constant filters, or its gradients that the arguments name (`image`, `filter`), as a
+# runtime of benchmarks/convolutions.py.
 from __future__ import annotations
 
 import sys
@@ -10,7 +10,8 @@ import paddle_mini as pm
 from convolution_shapes import parsed
 from worker import Run, serve
 
-GRADIENTS = sys.argv[1:] == ["gradients"]
+GRADIENTS = sys.argv[1:]
+PORTS = {"image": "Input@GRAD", "filter": "Filter@GRAD"}
 
 
 def convolution(workload: str) -> Run:
@@ -34,7 +35,8 @@ def convolution(workload: str) -> Run:
             shapes["of_out"] = list(out.shape)
             block, forward = main.global_block(), main.global_block().ops[0]
             inputs = {"Input": x, "Filter": "filter", "Output@GRAD": pm.layers.data("of_out", shapes["of_out"])}
-            block.append_op("conv2d_grad", inputs, {"Input@GRAD": "of_x", "Filter@GRAD": "of_filter"}, forward.attrs)
+            outputs = {PORTS[name]: f"of_{name}" for name in GRADIENTS}
+            block.append_op("conv2d_grad", inputs, outputs, forward.attrs)
             block.remove_op(0)
     random = np.random.default_rng(0)
     scope.set("filter", random.normal(size=filters).astype("float32"))

@@ -1,6 +1,6 @@
 # One convolution of PyTorch by oneDNN, for benchmarks/convolutions.py; the argument says how images and filters lie in memory:
-# contiguous, channels_last, or packed (channels last, filters in oneDNN's order once, as torch.compile's freezing does). With
-# the argument `gradients` it computes both gradients.
+# contiguous, channels_last, or packed (channels last, filters in oneDNN's order once, as torch.compile's freezing does). It
+# computes the gradients that further arguments name (`image`, `filter`), if there are any.
 from __future__ import annotations
 
 import sys
@@ -12,7 +12,8 @@ from worker import THREADS, serve
 
 torch.set_num_threads(THREADS)
 LAYOUT = sys.argv[1]
-GRADIENTS = sys.argv[2:] == ["gradients"]
+GRADIENTS = sys.argv[2:]
+WANTED = ["image" in GRADIENTS, "filter" in GRADIENTS, False]
 
 
 def convolution(workload):
@@ -32,8 +33,9 @@ def convolution(workload):
         with torch.inference_mode():
             for _ in range(steps):
                 if GRADIENTS:
-                    of_both = ([0, 0], shape.groups, [True, True, False])
-                    out = torch.ops.aten.convolution_backward(of_out, x, filters, None, step, around, apart, False, *of_both)[0]
+                    arguments = (step, around, apart, False, [0, 0], shape.groups, WANTED)
+                    found = torch.ops.aten.convolution_backward(of_out, x, filters, None, *arguments)
+                    out = next(gradient for gradient in found if gradient is not None)
                 elif LAYOUT == "packed":
                     arguments = (around, step, apart, shape.groups, "none", [], "")
                     out = torch.ops.mkldnn._convolution_pointwise(x, filters, None, *arguments)
