@@ -5,6 +5,11 @@
 
 namespace paddle_mini {
 
+// What a kernel computes: the output, and its gradients by the image and by the filters.
+struct ConvolutionResults {
+  bool output = false, by_input = false, by_filter = false;
+};
+
 struct ConvolutionSizes {
   int64_t images = 0, groups = 1;
   int64_t in_channels = 0, out_channels = 0;  // per group
@@ -22,6 +27,25 @@ struct ConvolutionSizes {
       return axis.window == 1 && axis.stride == 1 && axis.before == 0 && axis.out == axis.size;
     };
     return is_point(height) && is_point(width);
+  }
+
+  // The convolution whose outputs are the gradient of this one's images. It reads gradients of outputs `stride` apart, with
+  // zeros between them, and the filters with the channels interchanged and the taps reversed. Its padding may be negative.
+  ConvolutionSizes by_input() const {
+    auto axis = [](const WindowAxis& a) {
+      const int64_t reach = (a.window - 1) * a.dilation, size = (a.out - 1) * a.stride + 1, before = reach - a.before;
+      return WindowAxis{size, a.window, 1, a.dilation, before, a.size + reach - size - before, a.size};
+    };
+    return {images, groups, out_channels, in_channels, axis(height), axis(width)};
+  }
+
+  // The same convolution; pixels that are independent of each other form one row.
+  ConvolutionSizes in_one_row() const {
+    ConvolutionSizes row = *this;
+    if (!is_pointwise()) return row;
+    row.width.size = row.width.out = plane();
+    row.height.size = row.height.out = 1;
+    return row;
   }
 };
 

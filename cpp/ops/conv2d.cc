@@ -18,7 +18,8 @@ struct ImageFilters : Convolution<T> {
   // Results of bfloat16 are stored by tiles, or rounded from an array of float32.
   static constexpr bool kStoresParts = !kOnGpu && !std::is_same_v<T, BFloat16>;
 
-  ImageFilters(KernelInit& init, bool with_gradients) : Convolution<T>(init, conv2d_sizes(init), with_gradients) {}
+  ImageFilters(KernelInit& init, bool gradients)
+      : Convolution<T>(init, conv2d_sizes(init), {!gradients, gradients, gradients}) {}
 };
 
 Shape conv2d_output_shape(const InferContext& c) {

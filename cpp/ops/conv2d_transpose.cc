@@ -20,7 +20,8 @@ struct StampedFilters {
   static constexpr bool kStoresParts = false;
   Convolution<T> convolution;
 
-  StampedFilters(KernelInit& init, bool) : convolution(init, stamping_sizes(init), true) {}
+  StampedFilters(KernelInit& init, bool gradients)
+      : convolution(init, stamping_sizes(init), {gradients, !gradients, gradients}) {}
   void run(KernelContext& context, const T* input, const T* filter, T* output) {
     convolution.input_gradient(context, filter, input, output);
   }

@@ -74,7 +74,7 @@ class FiltersInLanes {
       else by_input_.emplace(init, s, true, true), by_filter_.emplace(init, s, true);
       return;
     }
-    copies_.emplace(Copies{{init, s, with_gradients},
+    copies_.emplace(Copies{{init, s, {!with_gradients, with_gradients, with_gradients}},
                            {init, s.images * s.image_size()},
                            {init, s.images * s.out_size()},
                            {s.images, s.image_size(), lanes_},

@@ -162,8 +162,26 @@ def test_one_tap_of_many_channels_with_infinities_and_threads():
     assert all(kept.tobytes() == other.tobytes() for other, _ in others)
 
 
-# Images, channels, height, width, filters, window, attributes: images fill lanes of registers, in bands and chunks.
-MANY_IMAGES = {
+# Images, channels, height, width, filters, window, attributes. Many images fill lanes of registers, in bands and chunks.
+GRADIENTS = {
+    "small planes": (3, 40, 7, 7, 70, 3, {"paddings": [1, 1]}),
+    "Winograd's algorithm": (2, 34, 14, 15, 37, 3, {"paddings": [1, 1]}),
+    "Winograd's algorithm, four paddings": (2, 33, 16, 15, 33, 3, {"paddings": [2, 0, 1, 2]}),
+    "Winograd's algorithm, many images": (16, 64, 20, 14, 64, 3, {"paddings": [1, 1]}),
+    "paddings wider than the window": (2, 33, 6, 5, 34, 3, {"paddings": [3, 3]}),
+    "one tap of many channels": (3, 130, 7, 7, 70, 1, {}),
+    "one tap of a large image": (2, 9, 37, 31, 40, 1, {}),
+    "one tap, strides": (2, 20, 13, 17, 40, 1, {"strides": [2, 3]}),
+    "one tap of one pixel": (5, 17, 1, 1, 33, 1, {}),
+    "more filters than a part": (1, 5, 9, 8, 530, 5, {}),
+    "more channels than a part": (2, 70, 9, 11, 24, 3, {"strides": [2, 2], "paddings": [1, 1]}),
+    "groups of several channels": (2, 36, 9, 9, 34, 3, {"groups": 2, "dilations": [2, 2], "paddings": [2, 1]}),
+    "depthwise": (3, 5, 20, 37, 5, 3, {"groups": 5, "paddings": [1, 1]}),
+    "depthwise, odd sizes and strides": (2, 3, 35, 9, 3, 3, {"groups": 3, "paddings": [1, 1], "strides": [2, 2]}),
+    "depthwise, even sizes and strides": (2, 3, 10, 40, 3, 3, {"groups": 3, "paddings": [0, 1, 1, 0], "strides": [2, 2]}),
+    "depthwise, five by five": (2, 3, 12, 21, 6, 5, {"groups": 3, "paddings": [2, 1]}),
+    "depthwise, five by five, strides": (1, 4, 12, 21, 4, 5, {"groups": 4, "paddings": [2, 2], "strides": [2, 2]}),
+    "depthwise, paddings wider than the window": (1, 2, 4, 5, 2, 3, {"groups": 2, "paddings": [4, 4]}),
     "one band": (32, 5, 12, 12, 50, 5, {}),
     "several bands": (64, 16, 32, 32, 18, 3, {"paddings": [1, 1]}),
     "lanes without an image": (45, 7, 21, 19, 5, 3, {"paddings": [0, 2, 1, 0]}),
@@ -193,11 +211,11 @@ def gradients_of(images, filters, out_gradient, attrs):
     return pm.Executor(pm.CPUPlace()).run(main, feed=values, fetch_list=outs, scope=scope)
 
 
-@pytest.mark.parametrize("case", MANY_IMAGES)
-def test_many_images(case):
+@pytest.mark.parametrize("case", GRADIENTS)
+def test_gradients_of_many_sizes(case):
     """A convolution is linear in its images and in its filters: its products with the gradient of the output are those of the
     gradients with random images and filters. The bits do not depend on the number of threads."""
-    images, channels, height, width, count, window, attrs = MANY_IMAGES[case]
+    images, channels, height, width, count, window, attrs = GRADIENTS[case]
     wide = filtered(images, channels, height, width, filters=(count, channels // attrs.get("groups", 1), window, window))
     expected = expected_output(wide, attrs)
     out_gradient = array(*expected.shape, seed=7)
@@ -214,6 +232,19 @@ def test_many_images(case):
             assert abs((gradient * probe).sum(dtype="float64") - (products * out_gradient).sum()) <= 1e-6 * scale
     for other in others:
         assert [value.tobytes() for value in other] == [value.tobytes() for value in (out, of_images, of_filters)]
+
+
+@pytest.mark.parametrize("channels, groups", [(3, 3), (20, 1)])
+def test_an_infinity_reaches_only_the_taps_that_read_it(channels, groups):
+    """The first pixel of a row: the last column of the window never reads it."""
+    shapes = [(2, channels, 6, 5), (channels, channels // groups, 3, 3), (2, channels, 6, 5)]
+    images, filters, out_gradient = [array(*shape, seed=seed).astype("float32") for seed, shape in enumerate(shapes)]
+    images[1, 2, 3, 0] = np.inf
+    attrs = {"paddings": [1, 1], "groups": groups}
+    of_filters = gradients_of(images, filters, out_gradient, attrs)[2]
+    reading = of_filters[2, 0] if groups > 1 else of_filters[0, 2]
+    assert np.isfinite(reading).tolist() == [[False, False, True]] * 3
+    assert np.isfinite(of_filters).sum() == of_filters.size - (6 if groups > 1 else 6 * channels)
 
 
 # Images, channels, height, width, filters, attributes of 3x3 windows with stride 1 that take Winograd's algorithm.
@@ -234,6 +265,14 @@ WINOGRAD = {
 }
 
 
+def summed_directly(inputs, attrs):
+    """The outputs with a column of zeros in every filter, whose windows are not those of Winograd's algorithm."""
+    paddings = attrs.get("paddings", [0, 0])
+    above, below, left, right = paddings if len(paddings) == 4 else np.repeat(paddings, 2).tolist()
+    wider = {**inputs, "Filter": np.pad(inputs["Filter"], [(0, 0), (0, 0), (0, 0), (0, 1)])}
+    return run_op("conv2d", wider, {**attrs, "paddings": [above, below, left, right + 1]})["Output"]
+
+
 @pytest.mark.parametrize("case", WINOGRAD)
 def test_winograd(case):
     """The error is that of sums in float32; the bits depend on neither the number of threads nor that of images."""
@@ -248,6 +287,6 @@ def test_winograd(case):
     (kept, fed), *others = with_each(MANY, both)
     assert np.abs(kept - expected).max() <= 2e-6 * np.abs(expected).max()
     if _core.kernel_library()["level"] not in NARROW:  # which sum directly
-        assert (kept != fed).any()
-    assert all(kept.tobytes() == other.tobytes() for other, _ in others)
+        assert (kept != summed_directly(inputs, attrs)).any()
+    assert all((kept.tobytes(), fed.tobytes()) == (other.tobytes(), third.tobytes()) for other, third in others)
     np.testing.assert_array_equal(with_kept_filters(inputs, attrs)(inputs["Input"][-1:])[0], kept[-1:])

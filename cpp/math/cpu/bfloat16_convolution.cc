@@ -173,17 +173,20 @@ void round(KernelContext& context, const Scratch<float>& from, BFloat16* to) {
 
 }  // namespace
 
-Convolution<BFloat16>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients) : s_(sizes) {
+Convolution<BFloat16>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, const ConvolutionResults& results)
+    : s_(sizes) {
   const bool fits = may_use_tiles() && PatchRows::fits(PatchRowsAxis::forward(s_.width));
   forward_ = fits && s_.out_channels >= kLeastRows;
   by_filter_ = fits && s_.out_channels >= kLeastRows;
   by_input_ = may_use_tiles() && s_.in_channels >= kLeastRows;
   const int64_t filter = s_.groups * s_.out_channels * s_.taps();
-  const bool transposes = gradients && by_input_ && s_.height.window * s_.width.window > 1;
+  const bool transposes = results.by_input && by_input_ && s_.height.window * s_.width.window > 1;
   if (transposes) filters_.emplace(init, filter);
-  if (forward_ && (!gradients || (by_input_ && by_filter_))) return;
-  wide_.emplace(Wide{
-      {init, s_, gradients}, {init, s_.images * s_.image_size()}, {init, filter}, {init, s_.images * s_.out_size()}});
+  const ConvolutionResults others{results.output && !forward_, results.by_input && !by_input_,
+                                  results.by_filter && !by_filter_};
+  if (!others.output && !others.by_input && !others.by_filter) return;
+  wide_.emplace(
+      Wide{{init, s_, others}, {init, s_.images * s_.image_size()}, {init, filter}, {init, s_.images * s_.out_size()}});
 }
 
 void Convolution<BFloat16>::run(KernelContext& context, const BFloat16* image, const BFloat16* filter, BFloat16* out) {

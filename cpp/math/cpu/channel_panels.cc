@@ -1,7 +1,6 @@
 // ChannelPanels: the loops that multiply the pixels of a region with panels of filters.
 #include "math/cpu/channel_panels.h"
 
-#include "math/cpu/packed_input.h"
 #include "math/cpu/pixel_products.h"
 #include "math/map.h"
 
@@ -32,6 +31,8 @@ void store_pixels(const T* sums, int count, int rows, int64_t channels, int64_t 
 }
 
 constexpr int64_t kDepth = 128;  // rows of a segment
+constexpr int64_t kSmallPlane = 64;
+constexpr int64_t kLeastPixels = 32;  // of all images, that pay for packing filters in each run, which transposes them
 
 }  // namespace
 
@@ -39,20 +40,23 @@ constexpr int64_t kDepth = 128;  // rows of a segment
 // pixels leave lanes idle. Measured on an EPYC, and for filters of one pixel on a Xeon, with AVX-512.
 template <class T>
 bool ChannelPanels<T>::is_faster(const ConvolutionSizes& s) {
-  constexpr int64_t kFewTaps = 200, kSmallImage = 1024, kSmallPlane = 64, kFewChannels = 96;
+  constexpr int64_t kFewTaps = 200, kSmallImage = 1024, kFewChannels = 96;
   if (kMostPixels<T> > Vec<T>::size || s.out_channels < Vec<T>::size || s.pixels() == 0) return false;
   if (s.is_pointwise()) return s.in_channels >= kFewChannels && s.pixels() <= kSmallPlane;
   return s.taps() >= kFewTaps || s.pixels() <= kSmallImage;
 }
 
 template <class T>
-ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, PatchGrid<T> grid)
-    : s_(sizes), grid_(std::move(grid)), in_place_(s_.is_pointwise()), inputs_(init, 0), sums_(init, 0) {
+ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order)
+    : s_(sizes), order_(order), grid_(PatchAxis::forward(s_.height), PatchAxis::forward(s_.width), s_.images,
+                                      s_.in_channels, s_.image_size(), s_.out_size()),
+      in_place_(s_.is_pointwise()), inputs_(init, 0), sums_(init, 0) {
   if (!is_faster(s_)) return;
-  const auto elements = static_cast<size_t>(s_.groups * s_.taps() * padded_outs());
-  kept_ = init.packed("Filter", "filters by panels of channels",
-                      {s_.groups, s_.out_channels, s_.in_channels, s_.taps()}, elements * sizeof(T));
-  if (!kept_) return;
+  const int64_t elements = s_.groups * s_.taps() * padded_outs();
+  auto kept = PackedInput<T>::kept(init, order.port, "filters by panels of channels",
+                                   {s_.groups, s_.out_channels, s_.in_channels, s_.taps(), order.tap}, elements);
+  if (!kept && (s_.pixels() > kSmallPlane || s_.images * s_.pixels() < kLeastPixels)) return;
+  filters_.emplace(init, std::move(kept), elements);
   const auto most_blocks = static_cast<int64_t>(blocks_of(grid_.region(0)).size());  // no region is larger
   sums_.resize(most_blocks * kBlockSums);
   if (!in_place_) inputs_.resize(grid_.buffer_size());
@@ -62,16 +66,21 @@ ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes,
 
 template <class T>
 void ChannelPanels<T>::pack(KernelContext& context, const T* filter, T* to) const {
-  const int64_t taps = s_.taps(), outs = s_.out_channels;
+  const int64_t taps = s_.taps(), outs = s_.out_channels, window = s_.height.window * s_.width.window;
   const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(taps) * kWidth;
   parallel_for(context, {s_.groups * panels(), cost}, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t group = i / panels(), first = i % panels() * kWidth;
       const int64_t width = std::min<int64_t>(padded_outs() - first, kWidth);
-      const T* from = filter + (group * outs + first) * taps;
+      const int64_t count = std::min(width, outs - first);
+      const T* from = filter + group * outs * taps + order_.first + first * order_.out;
       T* panel = to + (group * padded_outs() + first) * taps;
-      for (int64_t k = 0; k < taps; ++k) {
-        for (int64_t c = 0; c < width; ++c) *panel++ = first + c < outs ? from[c * taps + k] : T(0);
+      for (int64_t k = 0; k < taps; ++k, panel += width) {
+        const T* at = from + k / window * order_.channel + k % window * order_.tap;
+        if (order_.out == 1) std::copy_n(at, count, panel);
+        else
+          for (int64_t c = 0; c < count; ++c) panel[c] = at[c * order_.out];
+        std::fill(panel + count, panel + width, T(0));
       }
     }
   });
@@ -153,7 +162,7 @@ template <class T>
 void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
   const int64_t regions = grid_.regions(), coarse = s_.groups * regions;
   const int64_t slices = slices_per_item(coarse, context.threads, panels());
-  const T* all = packed<T>(*kept_, context, [&](T* to) { pack(context, filter, to); });
+  const T* all = filters_->get(context, [&](T* to) { pack(context, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size() * s_.taps());
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, inputs_.lanes()};

@@ -1,24 +1,27 @@
-// ChannelPanels: the products of a convolution with registers of output channels, for filters that the program never writes.
+// ChannelPanels: the products of a convolution with registers of output channels.
 #pragma once
 
+#include <optional>
+
 #include "core/parallel.h"
-#include "math/convolution_sizes.h"
+#include "math/cpu/filter_order.h"
 #include "math/cpu/last_steps.h"
+#include "math/cpu/packed_input.h"
 #include "math/cpu/patches.h"
 
 namespace paddle_mini {
 
 // A few pixels times two registers of neighbouring output channels stay in registers, so that no lane is idle on small
-// images. Filters are packed into panels [taps, channels], once, because that transposes them; the inputs are those of a
+// images. Filters are packed into panels [taps, channels]; the inputs are those of a
 // PatchGrid's region, one number at a time. Filters of one pixel, whose planes are one row (Convolution), read the image
 // where it lies. Sums run over channels and taps in the order of DirectConvolution.
 template <class T>
 class ChannelPanels {
  public:
-  ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, PatchGrid<T> grid);
+  ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order);
 
-  // Whether filters can be kept, and the shape is one for which this is faster than registers of pixels.
-  bool fits() const { return kept_ != nullptr; }
+  // Whether the shape is one for which this is faster than registers of pixels.
+  bool fits() const { return filters_.has_value(); }
   void run(KernelContext& context, const T* image, const T* filter, T* out);
 
  private:
@@ -56,10 +59,11 @@ class ChannelPanels {
                       T* sums) const;
 
   ConvolutionSizes s_;
+  FilterOrder order_;
   PatchGrid<T> grid_;
   bool in_place_;  // whether the image is read where it lies
   std::vector<int64_t> channel_offsets_;  // if so, those of its channels
-  std::shared_ptr<PackedCopy> kept_;
+  std::optional<PackedInput<T>> filters_;
   LaneScratch<T> inputs_, sums_;  // sums_: [blocks, registers, pixels, lanes]
 };
 

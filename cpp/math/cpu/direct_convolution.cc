@@ -65,10 +65,10 @@ void store(const DirectProduct<T>& product, const typename PatchGrid<T>::Slots& 
 
 template <class T>
 DirectConvolution<T>::DirectConvolution(KernelInit& init, const ConvolutionSizes& s,
-                                        std::vector<DirectProduct<T>> products, bool keeps_filters)
+                                        std::vector<DirectProduct<T>> products, const char* port)
     : groups_(s.groups), filter_size_(s.out_channels * s.taps()), products_(std::move(products)),
-      factors_(init, keeps_filters ? "Filter" : nullptr, "filters by blocks of rows, taps",
-               {s.groups, s.out_channels, s.in_channels, s.taps()}, groups_ * filter_size_),
+      factors_(init, port, "filters by blocks of rows, taps", {s.groups, s.out_channels, s.in_channels, s.taps()},
+               groups_ * filter_size_),
       patches_(init, 0) {
   int64_t elements = 0;
   for (const DirectProduct<T>& product : products_) elements = std::max(elements, product.grid.buffer_size());

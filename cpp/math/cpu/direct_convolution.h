@@ -14,9 +14,9 @@ namespace paddle_mini {
 template <class T>
 class DirectConvolution {
  public:
-  // keeps_filters: whether filters that the program never writes are packed once.
+  // port: as of FilterOrder.
   DirectConvolution(KernelInit& init, const ConvolutionSizes& sizes, std::vector<DirectProduct<T>> products,
-                    bool keeps_filters);
+                    const char* port);
 
   // Writes those elements of the result that belong to a product, and adds all its parts to StoredParts.
   void run(KernelContext& context, const T* image, const T* filter, T* result);

@@ -112,13 +112,6 @@ void ImageLanes<T>::choose_band() {
   strip_ = std::clamp<int64_t>(kStrip / std::max<int64_t>(width_.outs, 1), 1, band_);
 }
 
-template <class T>
-int64_t ImageLanes<T>::row_bytes() const {
-  int64_t most = 0;
-  for (const Block& row : height_.blocks) most = std::max(most, row.end - row.begin);
-  return channels_ * most * width_.length() * kLanes * int64_t{sizeof(T)};
-}
-
 // The sign of the step between the inputs of neighbouring taps, if it is that between those of neighbouring pixels; or 0.
 template <class T>
 int ImageLanes<T>::order_of(const std::vector<Tap>& taps, int64_t step) {

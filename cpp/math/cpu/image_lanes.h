@@ -22,8 +22,6 @@ class ImageLanes {
   ImageLanes(KernelInit& init, const ConvolutionSizes& sizes, bool gradient, bool in_lanes = false);
 
   static bool fits(const ConvolutionSizes& sizes);  // whether images fill most lanes
-  // Bytes of the inputs of one row of results, which are read for every few filters.
-  int64_t row_bytes() const;
   void run(KernelContext& context, const T* image, const T* filter, T* out);
 
  private:

@@ -28,8 +28,15 @@ class PackedInput {
   // `count` elements; `order` names the copy's order, which depends on `sizes`. port nullptr: made in each run.
   PackedInput(KernelInit& init, const char* port, const char* order, std::vector<int64_t> sizes, int64_t count,
               size_t i = 0)
-      : kept_(port ? init.packed(port, order, std::move(sizes), static_cast<size_t>(count) * sizeof(T), i) : nullptr),
-        scratch_(init, kept_ ? 0 : count) {}
+      : PackedInput(init, kept(init, port, order, std::move(sizes), count, i), count) {}
+  PackedInput(KernelInit& init, std::shared_ptr<PackedCopy> kept, int64_t count)
+      : kept_(std::move(kept)), scratch_(init, kept_ ? 0 : count) {}
+
+  // Of a program that never writes the input; else nullptr.
+  static std::shared_ptr<PackedCopy> kept(KernelInit& init, const char* port, const char* order,
+                                          std::vector<int64_t> sizes, int64_t count, size_t i = 0) {
+    return port ? init.packed(port, order, std::move(sizes), static_cast<size_t>(count) * sizeof(T), i) : nullptr;
+  }
 
   T* scratch() const { return scratch_.data(); }  // the memory for a copy in each run
 

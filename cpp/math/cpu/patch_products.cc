@@ -49,13 +49,12 @@ void pack_block(const T* filter, int64_t row_step, int64_t k_step, int64_t count
 }  // namespace
 
 template <class T>
-PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
+PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, const ConvolutionResults& results)
     : s_(sizes), tiles_(sizes),
-      filter_(init, gradients ? nullptr : "Filter", "filters by blocks of rows",
+      filter_(init, results.by_input || results.by_filter ? nullptr : "Filter", "filters by blocks of rows",
               {s_.groups, s_.out_channels, s_.taps()}, s_.groups * s_.out_channels * s_.taps()),
-      sums_(init, gradients ? s_.groups * s_.taps() * tiles_.padded_outs() : 0),
       columns_(init, tiles_.at_once() * kTile * s_.taps()),
-      outs_(init, gradients ? tiles_.at_once() * kTile * tiles_.padded_outs() : 0) {}
+      outs_(init, results.by_input ? tiles_.at_once() * kTile * s_.out_channels : 0) {}
 
 // Calls f(group, tap, end tap, lane), split by groups and by input channels, whose taps and elements of the image are
 // disjoint.
@@ -158,7 +157,7 @@ void PatchProducts<T>::add_results(StoredParts<T>& stored, int64_t pixel, int64_
 template <class T>
 void PatchProducts<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient,
                                       T* image_gradient) {
-  const int64_t taps = s_.taps(), outs = s_.out_channels, padded_outs = tiles_.padded_outs();
+  const int64_t taps = s_.taps(), outs = s_.out_channels;
   fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
   each_group_and_channels(context, [&](int64_t group, int64_t first_tap, int64_t end_tap, int lane) {
     alignas(64) T rows[kMostRows<T> * kTile];
@@ -168,64 +167,16 @@ void PatchProducts<T>::input_gradient(KernelContext& context, const T* filter, c
     });
     tiles_.each_group(0, tiles_.groups(), [&](const auto* tiles, int64_t tile_count) {
       for (int64_t t = 0; t < tile_count; ++t) {
-        tiles_.pack_outputs(out_gradient, group, tiles[t], panels + t * padded_outs * kTile);
+        tiles_.pack_outputs(out_gradient, group, tiles[t], panels + t * outs * kTile);
       }
       // Tile by tile, so that the order of the sums does not depend on the blocks.
       for (int64_t t = 0; t < tile_count; ++t) {
         each_block(end_tap - first_tap, kMostRows<T>, [&](int64_t first, int count) {
-          multiply_panel(count, outs, packed + first * outs, panels + t * padded_outs * kTile, rows);
+          multiply_panel(count, outs, packed + first * outs, panels + t * outs * kTile, rows);
           tiles_.add_columns(rows, first_tap + first, count, group, tiles[t], image_gradient);
         });
       }
     });
-  });
-}
-
-// (gradient of filter)' = sum over the pixels of columns (gradient of out)'
-template <class T>
-void PatchProducts<T>::filter_gradient(KernelContext& context, const T* image, const T* out_gradient,
-                                       T* filter_gradient) {
-  const int64_t taps = s_.taps(), outs = s_.out_channels, padded_outs = tiles_.padded_outs();
-  each_group_and_channels(context, [&](int64_t group, int64_t first_tap, int64_t end_tap, int lane) {
-    sum_over_tiles(image, out_gradient, first_tap, end_tap, group, lane);
-    for (int64_t out = 0; out < outs; ++out) {
-      const T* sums = sums_.data() + (group * padded_outs + out / kTile * kTile) * taps + out % kTile;
-      T* to = filter_gradient + (group * outs + out) * taps;
-      for (int64_t tap = first_tap; tap < end_tap; ++tap) to[tap] = sums[tap * kTile];
-    }
-  });
-}
-
-// sums [padded outs / tile, taps, tile], for some of the taps
-template <class T>
-void PatchProducts<T>::sum_over_tiles(const T* image, const T* out_gradient, int64_t first_tap, int64_t end_tap,
-                                      int64_t group, int lane) {
-  constexpr int lanes = Vec<T>::size;
-  const int64_t taps = s_.taps(), width = end_tap - first_tap, padded_outs = tiles_.padded_outs();
-  T *all_sums = sums_.data() + group * padded_outs * taps, *columns = columns_.data(lane), *panels = outs_.data(lane);
-  for (int64_t out = 0; out < padded_outs; out += kTile) {
-    std::fill_n(all_sums + out * taps + first_tap * kTile, width * kTile, T(0));
-  }
-  tiles_.each_group(0, tiles_.groups(), [&](const auto* tiles, int64_t tile_count) {
-    for (int64_t t = 0; t < tile_count; ++t) {
-      tiles_.pack_columns(image, first_tap, end_tap, group, tiles[t], columns + t * width * kTile);
-      tiles_.pack_outputs_by_pixel(out_gradient, group, tiles[t], panels + t * padded_outs * kTile);
-    }
-    for (int64_t out = 0; out < padded_outs; out += kTile) {
-      each_block(width, kMostRows<T>, [&](int64_t first, int count) {
-        with_constant<kMostRows<T>>(count, [&](auto constant) {
-          constexpr int n = decltype(constant)::value;
-          T* sums = all_sums + out * taps + (first_tap + first) * kTile;
-          Vec<T> registers[n][2];
-          for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2] = Vec<T>::load(sums + i * lanes);
-          for (int64_t t = 0; t < tile_count; ++t) {
-            multiply<n>(kTile, columns + (t * width + first) * kTile, kTile, 1,
-                        panels + (t * padded_outs + out) * kTile, registers);
-          }
-          for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2].store(sums + i * lanes);
-        });
-      });
-    }
   });
 }
 

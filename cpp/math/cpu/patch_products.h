@@ -15,14 +15,13 @@ namespace paddle_mini {
 template <class T>
 class PatchProducts {
  public:
-  PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
+  PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, const ConvolutionResults& results);
 
   // The cost of packing one tap of a tile, in filters that could be multiplied with it in that time.
   static constexpr int64_t kForwardCopy = 20;
 
   void run(KernelContext& context, const T* image, const T* filter, T* out);
   void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
   static constexpr int kTile = PatchTiles<T>::kTile;
@@ -39,12 +38,10 @@ class PatchProducts {
                    const T* out) const;
   template <class F>
   void each_group_and_channels(KernelContext& context, F f);
-  void sum_over_tiles(const T* image, const T* out_gradient, int64_t tap, int64_t end_tap, int64_t group, int lane);
 
   ConvolutionSizes s_;
   PatchTiles<T> tiles_;
   PackedInput<T> filter_;
-  Scratch<T> sums_;
   LaneScratch<T> columns_, outs_;  // panels of a group of tiles
 };
 

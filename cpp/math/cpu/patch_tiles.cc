@@ -128,20 +128,6 @@ void PatchTiles<T>::pack_outputs(const T* out, int64_t group, const Tile& tile, 
 }
 
 template <class T>
-void PatchTiles<T>::pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const {
-  constexpr int lanes = Vec<T>::size;
-  alignas(64) T rows[lanes * kTile];
-  if (tile.pixel_count < kTile) std::fill_n(rows, lanes * kTile, T(0));
-  for (int64_t first = 0; first < padded_outs(); first += lanes) {
-    int64_t count = std::clamp<int64_t>(s_.out_channels - first, 0, lanes);
-    for (int64_t c = 0; c < count; ++c) copy_outputs(out, group * s_.out_channels + first + c, tile, rows + c * kTile);
-    if (count < lanes) std::fill_n(rows + count * kTile, (lanes - count) * kTile, T(0));
-    T* to = panel + first / kTile * kTile * kTile + first % kTile;
-    for (int half = 0; half < 2; ++half) transpose_square(rows + half * lanes, kTile, to + half * lanes * kTile, kTile);
-  }
-}
-
-template <class T>
 void PatchTiles<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile,
                                   T* out) const {
   for (int i = 0; i < row_count; ++i, rows += kTile) {

@@ -32,7 +32,6 @@ class PatchTiles {
   int64_t count() const { return count_; }
   int64_t at_once() const { return at_once_; }  // tiles of a group, whose panels stay in the cache
   int64_t groups() const { return (count_ + at_once_ - 1) / at_once_; }
-  int64_t padded_outs() const { return (s_.out_channels + kTile - 1) / kTile * kTile; }  // in full tiles
 
   // Calls f(tiles, count) for the groups [begin, end).
   template <class F>
@@ -50,8 +49,6 @@ class PatchTiles {
   // The inverse: adds rows [row_count, tile] to the elements of the image that they were read from.
   void add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const;
   void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;  // panel [out_channels, tile]
-  // panel [padded_outs / tile, pixels of the tile, tile]: output channels are contiguous, padded with zeros
-  void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
   void store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const;
 
  private:

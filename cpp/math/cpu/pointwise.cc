@@ -9,9 +9,10 @@ namespace {
 
 constexpr int64_t kDepth = 256;  // channels of a segment, whose pixels stay in the L2 cache
 constexpr int64_t kLeastPixels = 512, kMostPixels = 1024;  // pixels in a part, so that a block's outputs stay in L1
-// Filters that pay for a copy: of the images of a batch, which come from memory, and of a small image, whose rows are in
-// cache but each in another page.
-constexpr int64_t kLeastForCopy = 64, kLeastForSmall = 128, kSmallImage = 256;
+// Filters that pay for a copy of a small image, whose rows are in cache but each in another page.
+constexpr int64_t kLeastForSmall = 128, kSmallImage = 256;
+// Filters or channels that pay for one of the images of a batch, which come from memory.
+constexpr int64_t kLeastForCopy = 64;
 constexpr int64_t kSliceBytes = 1 << 19;  // filters that stay in the L2 cache while planes are read
 
 template <class T>
@@ -126,15 +127,15 @@ bool PointwiseConvolution<T>::fits(const ConvolutionSizes& s) {
 }
 
 template <class T>
-PointwiseConvolution<T>::PointwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes)
-    : s_(sizes), blocks_(parts_of(s_.out_channels, kMostRows<T>)),
-      filter_(init, "Filter", "filters by blocks of rows", {s_.groups, s_.out_channels, s_.taps()},
+PointwiseConvolution<T>::PointwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order)
+    : s_(sizes), order_(order), blocks_(parts_of(s_.out_channels, kMostRows<T>)),
+      filter_(init, order.port, "filters by blocks of rows", {s_.groups, s_.out_channels, s_.taps(), order.tap},
               s_.groups * s_.out_channels * s_.taps()),
       copy_(init, 0) {
   const int64_t depth = std::clamp<int64_t>(s_.in_channels, 1, kDepth);
   const int64_t most = std::clamp<int64_t>((1 << 16) / depth, kLeastPixels, kMostPixels);
   parts_ = parts_of(s_.pixels(), most);
-  copies_ = s_.images > 1 ? s_.out_channels >= kLeastForCopy
+  copies_ = s_.images > 1 ? std::max(s_.out_channels, s_.in_channels) >= kLeastForCopy
                           : s_.out_channels >= kLeastForSmall && s_.pixels() <= kSmallImage;
   if (copies_) copy_.resize(depth * (most + kTile<T>));
 }
@@ -159,10 +160,10 @@ void PointwiseConvolution<T>::pack(KernelContext& context, const T* filter, T* t
   const int64_t depth = s_.in_channels, outs = s_.out_channels;
   const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(depth) * kMostRows<T>;
   each_block(context, s_.groups, outs, kMostRows<T>, cost, [&](int64_t group, int64_t first, int count) {
-    const T* from = filter + (group * outs + first) * depth;
+    const T* from = filter + group * outs * depth + first * order_.out;
     T* at = to + (group * outs + first) * depth;
     for (int64_t k = 0; k < depth; ++k) {
-      for (int i = 0; i < count; ++i) *at++ = from[i * depth + k];
+      for (int i = 0; i < count; ++i) *at++ = from[i * order_.out + k * order_.channel];
     }
   });
 }

@@ -3,7 +3,7 @@
 
 #include "core/parallel.h"
 #include "core/stored_parts.h"
-#include "math/convolution_sizes.h"
+#include "math/cpu/filter_order.h"
 #include "math/cpu/last_steps.h"
 #include "math/cpu/packed_input.h"
 
@@ -16,7 +16,7 @@ namespace paddle_mini {
 template <class T>
 class PointwiseConvolution {
  public:
-  PointwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes);
+  PointwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order);
 
   static bool fits(const ConvolutionSizes& sizes);
   void run(KernelContext& context, const T* image, const T* filter, T* out);
@@ -38,6 +38,7 @@ class PointwiseConvolution {
                 const Plane& plane, T* copy) const;
 
   ConvolutionSizes s_;
+  FilterOrder order_;
   int64_t blocks_, parts_;  // blocks of filters; parts of a plane's pixels
   PackedInput<T> filter_;
   bool copies_ = false;  // whether the pixels of a part are copied before they are multiplied

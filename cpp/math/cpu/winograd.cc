@@ -1,8 +1,6 @@
 // WinogradConvolution: regions and blocks of tiles, and the loops over panels of filters.
 #include "math/cpu/winograd.h"
 
-#include "math/cpu/packed_input.h"
-
 namespace paddle_mini {
 
 using namespace winograd;
@@ -16,20 +14,15 @@ constexpr int64_t kPlaneElements = 13 << 10, kLeastTiles = 16;
 constexpr int64_t kManyFilters = 1 << 17, kTilesOfPlane = 128;
 constexpr int64_t kFewChannels = 128;  // whose panels stay in the L2 cache beside the planes
 constexpr int64_t kDepth = 128;  // channels of filters that are transformed in a run at once, and stay in the L2 cache
+constexpr int64_t kLeastPixels = 192;  // that pay for packing filters in each run
 
-// Measured: with few channels or filters, the transforms take the time that is saved.
-bool is_faster(const ConvolutionSizes& s) {
-  auto is_plain = [](const WindowAxis& axis) {
-    return axis.window == 3 && axis.stride == 1 && axis.dilation == 1 && axis.out > 0;
-  };
-  return kMostTiles <= kLanes && is_plain(s.height) && is_plain(s.width) && s.in_channels >= 32 && s.out_channels >= 32;
-}
-
-void pack_panel(const float* filter, int64_t channels, int64_t count, int64_t width, bool transforms, float* panel) {
+void pack_panel(const float* filter, const FilterOrder& order, int64_t channels, int64_t count, int64_t width,
+                bool transforms, float* panel) {
   alignas(64) float taps[9 * kWidth] = {};
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t o = 0; o < count; ++o) {
-      for (int64_t tap = 0; tap < 9; ++tap) taps[tap * width + o] = filter[(o * channels + c) * 9 + tap];
+      const float* from = filter + o * order.out + c * order.channel;
+      for (int64_t tap = 0; tap < 9; ++tap) taps[tap * width + o] = from[tap * order.tap];
     }
     if (!transforms) {
       std::copy_n(taps, 9 * width, panel + c * 9 * width);
@@ -104,16 +97,25 @@ void transform_outputs(const ConvolutionSizes& s, const Region& region, const Bl
 
 }  // namespace
 
-WinogradConvolution::WinogradConvolution(KernelInit& init, const ConvolutionSizes& sizes)
-    : s_(sizes), inputs_(init, 0), planes_(init, 0), filters_(init, 0), products_(init, 0) {
-  if (!is_faster(s_)) return;
+// Measured: with few channels or filters, the transforms take the time that is saved.
+bool WinogradConvolution::suits(const ConvolutionSizes& s) {
+  auto is_plain = [](const WindowAxis& axis) {
+    return axis.window == 3 && axis.stride == 1 && axis.dilation == 1 && axis.out > 0;
+  };
+  return kMostTiles <= kLanes && is_plain(s.height) && is_plain(s.width) && s.in_channels >= 32 && s.out_channels >= 32;
+}
+
+WinogradConvolution::WinogradConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order)
+    : s_(sizes), filter_order_(order), inputs_(init, 0), planes_(init, 0), filters_(init, 0), products_(init, 0) {
+  if (!suits(s_)) return;
   choose_order();
-  const auto bytes = static_cast<size_t>(s_.groups * panel_elements(padded_outs())) * sizeof(float);
-  kept_ =
-      init.packed("Filter",
-                  order_ == Order::Taps ? "taps by panels of channels" : "transformed filters by panels of channels",
-                  {s_.groups, s_.out_channels, s_.in_channels}, bytes);
-  if (!kept_) return;
+  const int64_t elements = s_.groups * panel_elements(padded_outs());
+  auto kept = PackedInput<float>::kept(init, order.port,
+                                       order_ == Order::Taps ? "taps by panels of channels"
+                                                             : "transformed filters by panels of channels",
+                                       {s_.groups, s_.out_channels, s_.in_channels, order.tap}, elements);
+  if (!kept && s_.images * s_.pixels() < kLeastPixels) return;
+  packed_.emplace(init, std::move(kept), elements);
   inputs_.resize((2 * regions_.rows() + 2) * input_pitch_ + kLanes);
   planes_.resize(kPlanes * plane_step_);
   if (order_ == Order::Taps) filters_.resize(kPlanes * (kDepth * kWidth + kLanes));
@@ -148,9 +150,10 @@ void WinogradConvolution::pack(KernelContext& context, const float* filter, floa
     for (int64_t i = begin; i < end; ++i) {
       const int64_t group = i / panels(), first = i % panels() * kWidth;
       const int64_t width = std::min<int64_t>(padded_outs() - first, kWidth);
-      const float* from = filter + (group * s_.out_channels + first) * s_.taps();
-      pack_panel(from, s_.in_channels, std::min(width, s_.out_channels - first), width, order_ != Order::Taps,
-                 to + panel_elements(group * padded_outs() + first));
+      const float* from =
+          filter + group * s_.out_channels * s_.taps() + filter_order_.first + first * filter_order_.out;
+      pack_panel(from, filter_order_, s_.in_channels, std::min(width, s_.out_channels - first), width,
+                 order_ != Order::Taps, to + panel_elements(group * padded_outs() + first));
     }
   });
 }
@@ -256,7 +259,7 @@ void WinogradConvolution::compute_panels(const Region& region, const Panel* firs
 void WinogradConvolution::run(KernelContext& context, const float* image, const float* filter, float* out) {
   const int64_t regions = regions_.count(), coarse = s_.groups * regions;
   const int64_t slices = slices_per_item(coarse, context.threads, panels());
-  const float* all = packed<float>(*kept_, context, [&](float* to) { pack(context, filter, to); });
+  const float* all = packed_->get(context, [&](float* to) { pack(context, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size()) * static_cast<double>(s_.in_channels) * 5;
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, inputs_.lanes()};

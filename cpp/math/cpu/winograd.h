@@ -1,10 +1,12 @@
-// WinogradConvolution: 3x3 convolution with stride 1 in fewer products, for filters that the program never writes.
+// WinogradConvolution: 3x3 convolution with stride 1 in fewer products.
 #pragma once
 
 #include "core/parallel.h"
-#include "math/convolution_sizes.h"
+#include "math/cpu/filter_order.h"
+#include "math/cpu/packed_input.h"
 #include "math/cpu/winograd_regions.h"
 
+#include <optional>
 #include <vector>
 
 namespace paddle_mini {
@@ -15,9 +17,11 @@ namespace paddle_mini {
 // NaN in the input spreads to all outputs of its tiles.
 class WinogradConvolution {
  public:
-  WinogradConvolution(KernelInit& init, const ConvolutionSizes& sizes);
+  WinogradConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order);
 
-  bool fits() const { return kept_ != nullptr; }
+  // Whether the shape is one for which this is faster than all products.
+  static bool suits(const ConvolutionSizes& sizes);
+  bool fits() const { return packed_.has_value(); }
   void run(KernelContext& context, const float* image, const float* filter, float* out);
 
  private:
@@ -56,10 +60,11 @@ class WinogradConvolution {
                 const float* ahead, const Memory& memory) const;
 
   ConvolutionSizes s_;
+  FilterOrder filter_order_;
   winograd::WinogradRegions regions_;
   int64_t most_tiles_ = 0, plane_step_ = 0, input_pitch_ = 0;
   Order order_ = Order::ByPanel;
-  std::shared_ptr<PackedCopy> kept_;
+  std::optional<PackedInput<float>> packed_;
   LaneScratch<float> inputs_, planes_, filters_, products_;
 };
 

@@ -121,7 +121,7 @@ class VolumeConvolution {
 template <class T>
 class GpuConvolution : public VolumeConvolution<T> {
  public:
-  GpuConvolution(KernelInit&, const ConvolutionSizes& s, bool /*gradients*/)
+  GpuConvolution(KernelInit&, const ConvolutionSizes& s, const ConvolutionResults&)
       : VolumeConvolution<T>({s.images, s.groups, s.in_channels, s.out_channels,
                               VolumeAxes{WindowAxis(), s.height, s.width}}) {}
 };
