@@ -34,6 +34,15 @@ bool is_large_winograd(const ConvolutionSizes& s) {
          s.images * s.plane() * s.in_channels * s.out_channels >= kManyProducts;
 }
 
+// Products that write neighbouring pixels are computed for so many images, which stay in the cache.
+int64_t images_of_block(const ConvolutionSizes& s) {
+  constexpr int64_t kPixels = 1 << 10;  // that fill the registers of a few products
+  if (s.height.stride * s.width.stride == 1) return std::max<int64_t>(s.images, 1);
+  int64_t images = 1;
+  while (images < s.images && (s.images % images != 0 || images * s.plane() < kPixels)) ++images;
+  return images;
+}
+
 template <class T>
 bool leaves_lanes_idle(const PatchGrid<T>& grid, const ConvolutionSizes& s) {
   constexpr double kFewIdle = 1.15;
@@ -63,7 +72,7 @@ bool Convolution<T>::choose_forward(KernelInit& init, const char* port) {
   const int64_t outs = s_.out_channels, lanes = product.grid.lanes();
   if (may_use_lanes<T>(s_) && leaves_lanes_idle(product.grid, s_)) lanes_forward_.emplace(init, s_, false);
   else if (lanes * outs <= s_.images * s_.pixels() * (outs + PatchProducts<T>::kForwardCopy))
-    direct_forward_.emplace(init, s_, std::vector{std::move(product)}, port);
+    direct_forward_.emplace(init, s_, std::vector{std::move(product)}, 1, port);
   return lanes_forward_ || direct_forward_;
 }
 
@@ -85,7 +94,9 @@ bool Convolution<T>::choose_by_input(KernelInit& init, const char* port) {
 // Fewer than six rows take as long as six, because loading the other operand dominates.
 template <class T>
 bool Convolution<T>::choose_direct_by_input(KernelInit& init) {
-  std::vector<DirectProduct<T>> all = DirectProduct<T>::by_input(s_);
+  ConvolutionSizes block = s_;
+  block.images = images_of_block(s_);
+  std::vector<DirectProduct<T>> all = DirectProduct<T>::by_input(block);
   int64_t products = 0, seen = 0;
   for (const DirectProduct<T>& product : all) {
     products += product.grid.lanes() * static_cast<int64_t>(product.taps.size());
@@ -93,8 +104,8 @@ bool Convolution<T>::choose_direct_by_input(KernelInit& init) {
   }
   products *= std::max<int64_t>(s_.in_channels, 6);
   const int64_t outs = s_.out_channels;
-  if (products * outs > s_.images * s_.pixels() * s_.taps() * (outs + kInputCopy)) return false;
-  direct_by_input_.emplace(init, s_, std::move(all), nullptr);
+  if (products * outs > block.images * s_.pixels() * s_.taps() * (outs + kInputCopy)) return false;
+  direct_by_input_.emplace(init, s_, std::move(all), s_.images / block.images, nullptr);
   every_pixel_seen_ = seen == s_.plane();
   return true;
 }

@@ -65,8 +65,8 @@ void store(const DirectProduct<T>& product, const typename PatchGrid<T>::Slots& 
 
 template <class T>
 DirectConvolution<T>::DirectConvolution(KernelInit& init, const ConvolutionSizes& s,
-                                        std::vector<DirectProduct<T>> products, const char* port)
-    : groups_(s.groups), filter_size_(s.out_channels * s.taps()), products_(std::move(products)),
+                                        std::vector<DirectProduct<T>> products, int64_t blocks, const char* port)
+    : groups_(s.groups), filter_size_(s.out_channels * s.taps()), blocks_(blocks), products_(std::move(products)),
       factors_(init, port, "filters by blocks of rows, taps", {s.groups, s.out_channels, s.in_channels, s.taps()},
                groups_ * filter_size_),
       patches_(init, 0) {
@@ -75,63 +75,51 @@ DirectConvolution<T>::DirectConvolution(KernelInit& init, const ConvolutionSizes
   patches_.resize(elements);
 }
 
-// Factors of all groups, in blocks of rows, those of a tap adjacent.
+// Of one product after the other: the factors of all groups, in blocks of rows, those of a tap adjacent.
 template <class T>
-void DirectConvolution<T>::pack_factors(KernelContext& context, const DirectProduct<T>& product, const T* filter,
-                                        T* to) const {
-  const int64_t count = product.channels * static_cast<int64_t>(product.taps.size());
-  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kRows<T>;
-  each_block(context, groups_, product.rows, kRows<T>, cost, [&](int64_t group, int64_t first, int rows) {
-    const T* start = filter + group * filter_size_ + first * product.row_step;
-    T* at = to + (group * product.rows + first) * count;
-    for (int64_t c = 0; c < product.channels; ++c) {
-      for (int64_t tap : product.taps) {
-        const T* from = start + c * product.channel_step + tap;
-        for (int i = 0; i < rows; ++i) *at++ = from[i * product.row_step];
+void DirectConvolution<T>::pack_factors(KernelContext& context, const T* filter, T* to) const {
+  for (const DirectProduct<T>& product : products_) {
+    const int64_t count = product.taps_of_row();
+    const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kRows<T>;
+    each_block(context, groups_, product.rows, kRows<T>, cost, [&](int64_t group, int64_t first, int rows) {
+      const T* start = filter + group * filter_size_ + first * product.row_step;
+      T* at = to + (group * product.rows + first) * count;
+      for (int64_t c = 0; c < product.channels; ++c) {
+        for (int64_t tap : product.taps) {
+          const T* from = start + c * product.channel_step + tap;
+          for (int i = 0; i < rows; ++i) *at++ = from[i * product.row_step];
+        }
       }
-    }
-  });
+    });
+    to += groups_ * product.rows * count;
+  }
 }
 
-// The product of all groups, split into groups and regions; by rows too if these are too few for all threads, as each part
-// packs its patches.
+// Some regions of a group.
 template <class T>
-void DirectConvolution<T>::multiply(KernelContext& context, const DirectProduct<T>& product, const T* image,
-                                    const T* filter, T* out) {
-  const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
-  const int64_t coarse = groups_ * regions, blocks = (product.rows + kRows<T> - 1) / kRows<T>;
-  const int64_t slices = slices_per_item(coarse, context.threads, blocks);
-  const int64_t factors = product.rows * count;
-  const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, product, filter, to); });
-  const double flops = 2.0 * static_cast<double>(groups_ * product.grid.lanes()) * static_cast<double>(factors);
-  const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
-                      1, patches_.lanes()};
-  const LastSteps<T> steps(context, product.out_plane, groups_ * product.rows, false);
-  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-    StoredParts<T> stored(context, steps.taken());
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t slice = i % slices, group = i / slices / std::max<int64_t>(regions, 1);
-      typename Grid::Region region = product.grid.region(i / slices % regions);
-      product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
-                        patches_.data(lane));
-      multiply_region(stored, steps, group, product, region, packed + group * factors, patches_.data(lane), slice,
-                      slices, out + group * product.rows * product.out_plane);
-    }
-  });
+void DirectConvolution<T>::multiply(StoredParts<T>& stored, const LastSteps<T>& steps, const DirectProduct<T>& product,
+                                    const Part& part, const T* image, const T* factors, T* patches, T* out) const {
+  image += part.group * product.channels * product.in_plane;
+  out += part.group * product.rows * product.out_plane;
+  factors += part.group * product.rows * product.taps_of_row();
+  for (int64_t r = part.first_region; r < part.end_region; ++r) {
+    const typename Grid::Region region = product.grid.region(r);
+    product.grid.pack(image, region, product.channels, patches);
+    multiply_region(stored, steps, part, product, region, factors, patches, out);
+  }
 }
 
-// Only the blocks of rows that belong to a slice.
+// Only the blocks of rows that belong to the part's slice.
 template <class T>
-void DirectConvolution<T>::multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, int64_t group,
+void DirectConvolution<T>::multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, const Part& part,
                                            const DirectProduct<T>& product, const typename Grid::Region& region,
-                                           const T* factors, const T* patches, int64_t slice, int64_t slices,
-                                           T* out) const {
+                                           const T* factors, const T* patches, T* out) const {
   constexpr int lanes = Vec<T>::size;
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
   const auto& slots = *region.slots;
   each_block(product.rows, kRows<T>, [&](int64_t first, int block) {
-    if (first * slices / product.rows != slice) return;
+    if (first * part.slices / product.rows != part.slice) return;
     with_constant<kRows<T>>(block, [&](auto constant) {
       constexpr int rows = decltype(constant)::value;
       alignas(64) T result[kSlots<T> * rows * lanes];
@@ -149,7 +137,7 @@ void DirectConvolution<T>::multiply_region(StoredParts<T>& stored, const LastSte
         }
         with_constant<kSlots<T>>(here, [&](auto registers) {
           multiply_slots<rows, decltype(registers)::value>(count, factors + first * count, offsets.data(), from, steps,
-                                                           group * product.rows + first, result);
+                                                           part.group * product.rows + first, result);
         });
         for (int r = 0; r < here; ++r) {
           const bool is_full = slot + r < static_cast<int64_t>(slots.full) && product.pixel_step == 1;
@@ -166,9 +154,35 @@ void DirectConvolution<T>::multiply_region(StoredParts<T>& stored, const LastSte
   });
 }
 
+// Split into groups and blocks of images, whose regions are split too if there is one product; by rows if these are too few for
+// all threads, as each part packs its patches.
 template <class T>
 void DirectConvolution<T>::run(KernelContext& context, const T* image, const T* filter, T* result) {
-  for (const DirectProduct<T>& product : products_) multiply(context, product, image, filter, result);
+  if (products_.empty()) return;
+  const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, filter, to); });
+  const DirectProduct<T>& one = products_.front();
+  const bool is_one = products_.size() == 1;
+  const int64_t regions = is_one ? one.grid.regions() : 1, coarse = groups_ * blocks_ * regions;
+  const int64_t slices = slices_per_item(coarse, context.threads, (one.rows + kRows<T> - 1) / kRows<T>);
+  double products = 0;
+  for (const DirectProduct<T>& p : products_) products += static_cast<double>(p.grid.lanes() * p.rows * p.taps_of_row());
+  const double parts = static_cast<double>(std::max<int64_t>(regions * slices, 1));
+  const LoopSize size{coarse * slices, flops_cost(2.0 * products / parts), 1, patches_.lanes()};
+  const LastSteps<T> steps(context, one.out_plane, groups_ * one.rows, false);
+  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    StoredParts<T> stored(context, steps.taken());
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t region = i / slices % regions, block = i / slices / regions / groups_;
+      const T *from = image + block * one.in_block(groups_), *factors = packed;
+      T* to = result + block * one.out_block(groups_);
+      for (const DirectProduct<T>& product : products_) {
+        const Part part{i / slices / regions % groups_, is_one ? region : 0,
+                        is_one ? region + 1 : product.grid.regions(), i % slices, slices};
+        multiply(stored, steps, product, part, from, factors, patches_.data(lane), to);
+        factors += groups_ * product.rows * product.taps_of_row();
+      }
+    }
+  });
 }
 
 template class DirectConvolution<float>;

@@ -55,14 +55,12 @@ void clear(T* to, int64_t count) {
   for (int64_t i = 0; i < count; i += Vec<T>::size) Vec<T>(T(0)).store(to + i);
 }
 
+// `stride`, at least 2, apart.
 template <class T>
 void copy_elements(const T* from, int64_t stride, int64_t count, T* to) {
   constexpr int64_t lanes = Vec<T>::size;
   int64_t i = 0;
-  if (stride == 1) {
-    for (; i + lanes <= count; i += lanes) Vec<T>::load(from + i).store(to + i);
-    if (i < count) map_loop::load_part(from + i, count - i).store(to + i);
-  } else if (stride == 2) {
+  if (stride == 2) {
     for (; i + lanes < count; i += lanes) {
       every_second(Vec<T>::load(from + 2 * i), Vec<T>::load(from + 2 * i + lanes)).store(to + i);
     }
@@ -138,7 +136,8 @@ void FilterGradient<T>::describe(int64_t pixel, int64_t count, Segment& segment)
   for (int64_t tap = 0; tap < window(); ++tap) {
     for (const Piece& piece : segment.pieces) {
       for (int64_t i = 0; i < piece.count;) {
-        const int64_t p = piece.pixel + i, x = p % width, here = std::min(piece.count - i, width - x);
+        const int64_t p = piece.pixel + i, x = p % width;
+        const int64_t here = std::min({piece.count - i, width - x, s_.width.stride == 1 ? kLanes : kDepth});
         Copy copy = copy_of(piece.image, p / width, x, tap);
         copy.at = piece.at + i;
         copy.zeros = std::min(copy.zeros, here);
@@ -160,12 +159,17 @@ void FilterGradient<T>::pack_columns(const Segment& segment, const Part& part, c
     const Copy* copy = segment.copies.data();
     for (int64_t tap = 0; tap < window(); ++tap, to += kPitch<T>) {
       for (const Copy* end = copy + segment.rows; copy < end; ++copy) {
+        const T* from = plane + copy->from;
+        if (tap == 0) {
+          for (int64_t i = 0; i < copy->count; i += kLine<T>) __builtin_prefetch(from + i + kDepth);
+        }
         T* at = to + copy->at;
-        for (int64_t i = 0; tap == 0 && i < copy->count; i += kLine<T>) {
-          __builtin_prefetch(plane + copy->from + i + kDepth);
+        if (s_.width.stride == 1) {
+          map_loop::load_lanes(from - copy->zeros, copy->zeros, copy->count).store(at);
+          continue;
         }
         clear(at, copy->zeros);
-        copy_elements(plane + copy->from, s_.width.stride, copy->count, at + copy->zeros);
+        copy_elements(from, s_.width.stride, copy->count, at + copy->zeros);
         clear(at + copy->zeros + copy->count, copy->zeros_after);
       }
     }

@@ -32,7 +32,8 @@ class FilterGradient {
   struct Piece {
     int64_t image, pixel, at, count;
   };
-  // For one tap: so many elements of a channel from an offset on, after some zeros, and before others.
+  // For one tap and outputs of a row, a register of them if the stride is 1: so many elements of a channel from an offset
+  // on, after some zeros, and before others.
   struct Copy {
     int64_t from, at, zeros, count, zeros_after;
   };

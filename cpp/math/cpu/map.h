@@ -25,7 +25,21 @@ inline void store_part(Vec<float> value, float* to, int64_t count) {
 inline void store_part(Vec<double> value, double* to, int64_t count) {
   _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << count) - 1), value.p);
 }
+// The lanes [first, first + count); the others are zeros, and their elements need not exist.
+inline Vec<float> load_lanes(const float* from, int64_t first, int64_t count) {
+  return Vec<float>::Packet(_mm512_maskz_loadu_ps(static_cast<__mmask16>(((1u << count) - 1) << first), from));
+}
+inline Vec<double> load_lanes(const double* from, int64_t first, int64_t count) {
+  return Vec<double>::Packet(_mm512_maskz_loadu_pd(static_cast<__mmask8>(((1u << count) - 1) << first), from));
+}
 #else
+template <class T>
+Vec<T> load_lanes(const T* from, int64_t first, int64_t count) {
+  if (count == Vec<T>::size) return Vec<T>::load(from);
+  T lanes[Vec<T>::size] = {};
+  std::copy(from + first, from + first + count, lanes + first);
+  return Vec<T>::load(lanes);
+}
 template <class T, class = std::enable_if_t<!is_half<T>>>
 Vec<T> load_part(const T* from, int64_t count) {
   T lanes[Vec<T>::size] = {};
