@@ -5,7 +5,7 @@
 
 namespace paddle_mini {
 
-// What a kernel computes: the output, and its gradients by the image and by the filters.
+// The results of a kernel: the output, and its gradients by the image and by the filters.
 struct ConvolutionResults {
   bool output = false, by_input = false, by_filter = false;
 };

@@ -32,7 +32,7 @@ void store_pixels(const T* sums, int count, int rows, int64_t channels, int64_t 
 
 constexpr int64_t kDepth = 128;  // rows of a segment
 constexpr int64_t kSmallPlane = 64;
-constexpr int64_t kLeastPixels = 32;  // of all images, that pay for packing filters in each run, which transposes them
+constexpr int64_t kLeastPixels = 32;  // in all images, that pay for packing filters in each run, which transposes them
 
 }  // namespace
 

@@ -75,7 +75,7 @@ DirectConvolution<T>::DirectConvolution(KernelInit& init, const ConvolutionSizes
   patches_.resize(elements);
 }
 
-// Of one product after the other: the factors of all groups, in blocks of rows, those of a tap adjacent.
+// The products' factors one after the other: those of all groups, in blocks of rows, those of a tap adjacent.
 template <class T>
 void DirectConvolution<T>::pack_factors(KernelContext& context, const T* filter, T* to) const {
   for (const DirectProduct<T>& product : products_) {
@@ -165,7 +165,8 @@ void DirectConvolution<T>::run(KernelContext& context, const T* image, const T* 
   const int64_t regions = is_one ? one.grid.regions() : 1, coarse = groups_ * blocks_ * regions;
   const int64_t slices = slices_per_item(coarse, context.threads, (one.rows + kRows<T> - 1) / kRows<T>);
   double products = 0;
-  for (const DirectProduct<T>& p : products_) products += static_cast<double>(p.grid.lanes() * p.rows * p.taps_of_row());
+  for (const DirectProduct<T>& p : products_)
+    products += static_cast<double>(p.grid.lanes() * p.rows * p.taps_of_row());
   const double parts = static_cast<double>(std::max<int64_t>(regions * slices, 1));
   const LoopSize size{coarse * slices, flops_cost(2.0 * products / parts), 1, patches_.lanes()};
   const LastSteps<T> steps(context, one.out_plane, groups_ * one.rows, false);

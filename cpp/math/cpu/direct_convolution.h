@@ -38,7 +38,7 @@ class DirectConvolution {
                        const T* patches, T* out) const;
 
   int64_t groups_, filter_size_;  // elements in the filters of one group
-  int64_t blocks_;  // of images
+  int64_t blocks_;  // each has the same number of images
   std::vector<DirectProduct<T>> products_;
   PackedInput<T> factors_;
   LaneScratch<T> patches_;

@@ -64,9 +64,9 @@ std::vector<DirectProduct<T>> DirectProduct<T>::by_input(const ConvolutionSizes&
         for (int64_t j : x.taps) taps.push_back(i * s.width.window + j);
       }
       PatchGrid<T> grid(y.patches, x.patches, s.images, s.out_channels, s.out_size(), s.image_size());
-      products.push_back({std::move(grid), s.images, y.patches.windows * x.patches.windows, s.out_channels, s.in_channels,
-                          s.pixels(), s.plane(), std::move(taps), s.height.window * s.width.window, s.taps(),
-                          s.width.stride, y.patches.out_first * s.width.size + x.patches.out_first});
+      products.push_back({std::move(grid), s.images, y.patches.windows * x.patches.windows, s.out_channels,
+                          s.in_channels, s.pixels(), s.plane(), std::move(taps), s.height.window * s.width.window,
+                          s.taps(), s.width.stride, y.patches.out_first * s.width.size + x.patches.out_first});
     }
   }
   return products;

@@ -16,7 +16,7 @@ template <class T>
 constexpr int64_t kPitch = kDepth + Vec<T>::size;
 
 template <class T>
-constexpr int64_t kLine = 64 / sizeof(T);  // of the cache
+constexpr int64_t kLine = 64 / sizeof(T);  // elements of a cache line
 
 // sums [rows, registers] = (or += if `add`) columns [rows, count] panel [count, registers]
 template <int rows, int registers, class T>
@@ -94,7 +94,7 @@ int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; 
 
 }  // namespace
 
-// Of few output channels most lanes would be idle.
+// With few output channels most lanes would be idle.
 template <class T>
 bool FilterGradient<T>::fits(const ConvolutionSizes& s) {
   return 4 * s.out_channels >= 3 * kLanes && s.images * s.pixels() > 0 && s.in_channels > 0;

@@ -24,7 +24,7 @@ class FilterGradient {
  private:
   static constexpr int64_t kLanes = Vec<T>::size, kWidth = 2 * kLanes;
 
-  // What is computed at once: the taps of some channels, for some output channels of a group.
+  // Results that are computed together: the taps of some channels, for some output channels of a group.
   struct Part {
     int64_t group, channel, channels, out, outs;
   };
@@ -55,7 +55,7 @@ class FilterGradient {
   void store_part(const Part& part, const T* sums, T* filter_gradient) const;
 
   ConvolutionSizes s_;
-  int64_t channels_, outs_;  // of a part, at most
+  int64_t channels_, outs_;  // a part has no more
   LaneScratch<T> columns_, panel_, sums_;
 };
 

@@ -32,7 +32,7 @@ class PackedInput {
   PackedInput(KernelInit& init, std::shared_ptr<PackedCopy> kept, int64_t count)
       : kept_(std::move(kept)), scratch_(init, kept_ ? 0 : count) {}
 
-  // Of a program that never writes the input; else nullptr.
+  // nullptr if the program writes the input.
   static std::shared_ptr<PackedCopy> kept(KernelInit& init, const char* port, const char* order,
                                           std::vector<int64_t> sizes, int64_t count, size_t i = 0) {
     return port ? init.packed(port, order, std::move(sizes), static_cast<size_t>(count) * sizeof(T), i) : nullptr;

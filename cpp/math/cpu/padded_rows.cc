@@ -70,7 +70,7 @@ int64_t PaddedRows<T>::elements() const {
   return ((at_once_ - 1) * height_.stride + height_.window) * pitch_ + 4 * Vec<T>::size;
 }
 
-// What follows a row is the padding on its right, and that on the left of the next one.
+// A row is followed by the padding on its right, and that on the left of the next one.
 template <class T>
 void PaddedRows<T>::copy(const T* plane, int64_t y, int64_t rows, T* to) const {
   const int64_t before = std::min(width_.before, pitch_);

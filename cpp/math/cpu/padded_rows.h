@@ -17,7 +17,7 @@ class PaddedRows {
   int64_t pitch() const { return pitch_; }
   int64_t at_once() const { return at_once_; }  // rows of outputs whose inputs are copied together
   int64_t parts() const { return (height_.out + at_once_ - 1) / at_once_; }
-  int64_t elements() const;  // of a copy
+  int64_t elements() const;  // a copy has so many
   // The inputs of `rows` rows of outputs from y on. A register may exceed a row, because the next row is written later.
   void copy(const T* plane, int64_t y, int64_t rows, T* to) const;
 
