@@ -32,7 +32,7 @@ def build_wheel(machine: str, python: Python, sysroot: pathlib.Path, folder: pat
         "PM_MACHINE": machine,
         "PM_SYSROOT": sysroot,
         "PM_PYTHON": python.version,
-        "PM_PYTHON_INCLUDE": python.include,
+        "PM_PYTHON_INCLUDE": python.headers(machine, BUILD / "headers"),
     }
     settings = [f"build-dir={BUILD / machine}", f"wheel.tags={python.tag}-{python.tag}-linux_{machine}"]
     settings += [f"cmake.define.{name}={value}" for name, value in defines.items()]
