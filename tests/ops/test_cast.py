@@ -87,7 +87,7 @@ def test_the_gradient_is_cast_back():
 
 # --- 16-bit floats ----------------------------------------------------------------------------------
 
-with np.errstate(invalid="ignore"):  # where the processor reports signaling NaN: ARM
+with np.errstate(invalid="ignore"):  # a CPU of ARM reports signaling NaN
     HALVES = {
         "float16": (PATTERNS.view("float16"), PATTERNS.view("float16").astype("float32")),
         "bfloat16": (PATTERNS, numbers_of(PATTERNS)),
