@@ -155,17 +155,22 @@ COMPILED = trap 'kill $$pause; exit' TERM; while sleep 60 & pause=$$!; wait $$pa
   [ ! -e build/.ninja_log ] || echo "== $$(cut -f4 build/.ninja_log | grep '^[^/].*\.o$$' | sort -u | wc -l) of" \
     "$$(grep '^build .*\.o:' build/build.ninja | grep -vc '^build cuda/') files are compiled"; done
 
-$(VENV)/.installed: pyproject.toml | check-tools
+$(VENV)/.tools: pyproject.toml | check-tools
 	$(call say,making the environment $(VENV) (build tools from the package index))
 	@$(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-compile $(UV) || echo "== pip installs, as there is no uv"
 	$(call install,$(call packages,requires) $(call packages,dependencies))
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools
 	$(call say,compiling and installing paddle_mini (some minutes the first time))
 	@($(COMPILED)) & told=$$!; $(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .; \
 	status=$$?; kill $$told; exit $$status
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+# Wheels are compiled in folders of their own, so a release needs no other build before.
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs: | $(VENV)/.installed
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.tools
 	$(call say,installing what the $* needs)
 	$(call install,$(call packages,$*))
 	@touch $@
@@ -188,7 +193,7 @@ release: $(VENV)/.release
 	@PYTHONPATH=python $(PY) -m release $(RELEASE)
 
 # Kernels for every CPU level; takes some minutes.
-wheel: $(VENV)/.installed
+wheel: $(VENV)/.tools
 	@$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:

@@ -136,6 +136,19 @@ def test_headers_may_be_given(tmp_path):
         targets.pythons(["3.14"], ["2.7=/usr"])
 
 
+def test_debians_headers_serve_another_machine(tmp_path):
+    include = tmp_path / "include/python3.12"
+    include.mkdir(parents=True)
+    python, folder = targets.Python("3.12", str(include)), tmp_path / "made"
+    assert python.headers("aarch64", folder) == str(include) and not folder.exists()
+    configured = tmp_path / "include/x86_64-linux-gnu/python3.12/pyconfig.h"
+    configured.parent.mkdir(parents=True)
+    configured.write_text("of x86_64")
+    for _ in range(2):
+        assert python.headers("aarch64", folder) == f"{include};{folder}"
+        assert (folder / "aarch64-linux-gnu/python3.12/pyconfig.h").read_text() == "of x86_64"
+
+
 def test_the_wheel_for_gpus_adds_a_library_to_the_same_version(tmp_path):
     library = tmp_path / "built.so"
     library.write_bytes(b"kernels")

@@ -66,9 +66,9 @@ def protobuf() -> Component:
     """The source package that has upb, with the hash that the build compares."""
     text = (ROOT / "proto/CMakeLists.txt").read_text()
     version, digest = (re.search(rf"set\(PM_PROTOBUF_{name} (\S+)\)", text)[1] for name in ("VERSION", "SHA256"))
-    upb = component("protobuf", version, "BSD-3-Clause")
+    upb = component("protobuf", version, "BSD-3-Clause AND MIT")
     upb.hashes.add(HashType(alg=HashAlgorithm.SHA_256, content=digest))
-    upb.description = "upb, its C library, and utf8_range"
+    upb.description = "upb, its C library, and utf8_range (MIT)"
     return upb
 
 

@@ -30,6 +30,23 @@ class Python:
         """The tag of wheels, such as cp310."""
         return "cp" + self.version.replace(".", "")
 
+    def headers(self, machine: str, folder: pathlib.Path) -> str:
+        """The directories of its headers for a machine, separated by semicolons.
+
+        Debian's pyconfig.h includes MACHINE-linux-gnu/pythonX.Y/pyconfig.h, which is there for this machine only: folder gets a
+        link of that name to it.
+        """
+        name = f"python{self.version}"
+        beside = [pathlib.Path(part).parent for part in self.include.split(";")]
+        configured = sorted(path.parent for part in beside for path in part.glob(f"*-linux-gnu/{name}/pyconfig.h"))
+        if not configured:
+            return self.include
+        link = folder / f"{machine}-linux-gnu" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(configured[0])
+        return f"{self.include};{folder}"
+
 
 def platform_of(machine: str) -> str:
     """The platform of wheels, in their names."""

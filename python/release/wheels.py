@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from wheel.wheelfile import WheelFile
 
@@ -17,6 +18,8 @@ from .targets import Python, platform_of
 
 HERE = ROOT / "python/release"
 BUILD = ROOT / "build/release"
+# Runs a command in a network namespace that has no network.
+NO_NETWORK = ["unshare", "--map-root-user", "--net"]
 
 
 def build_wheel(machine: str, python: Python, sysroot: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
@@ -32,7 +35,7 @@ def build_wheel(machine: str, python: Python, sysroot: pathlib.Path, folder: pat
         "PM_MACHINE": machine,
         "PM_SYSROOT": sysroot,
         "PM_PYTHON": python.version,
-        "PM_PYTHON_INCLUDE": python.include,
+        "PM_PYTHON_INCLUDE": python.headers(machine, BUILD / "headers"),
     }
     settings = [f"build-dir={BUILD / machine}", f"wheel.tags={python.tag}-{python.tag}-linux_{machine}"]
     settings += [f"cmake.define.{name}={value}" for name, value in defines.items()]
@@ -69,6 +72,7 @@ def build_offline(sdist: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """A wheel of the source package, from downloaded packages alone, with kernels for this machine's CPU.
 
     What it needs is downloaded first: the packages of [build-system], and protobuf's source package, which CMake fetches by pip.
+    Raises subprocess.CalledProcessError if the build needs more, or if this user may not make a network namespace.
     """
     shutil.rmtree(folder, ignore_errors=True)
     packages = folder / "packages"
@@ -78,7 +82,7 @@ def build_offline(sdist: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     run(*download, "--no-deps", "--no-binary=protobuf", f"protobuf=={protobuf}")
     environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages)}
     options = ["--quiet", "--no-deps", "--wheel-dir", folder, "--config-settings", "cmake.define.PM_ALL_LEVELS=OFF"]
-    run("-m", "pip", "wheel", *options, sdist, environment=environment)
+    run("-m", "pip", "wheel", *options, sdist, environment=environment, inside=NO_NETWORK)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -124,11 +128,13 @@ def build_cuda_wheel(machine: str, folder: pathlib.Path) -> pathlib.Path:
     return audit(write_cuda_wheel(library, f"linux_{machine}", made), machine, folder)
 
 
-def run(*arguments: object, cwd: pathlib.Path | None = None, environment: dict[str, str] | None = None) -> None:
-    """Runs this Python, with its tools, which auditwheel looks for on the PATH."""
+def run(
+    *arguments: object, inside: Sequence[str] = (), cwd: pathlib.Path | None = None, environment: dict[str, str] | None = None
+) -> None:
+    """Runs this Python, with its tools, which auditwheel looks for on the PATH; inside: a command that runs it."""
     environment = dict(environment or os.environ)
     environment["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    call(sys.executable, *arguments, cwd=cwd, environment=environment)
+    call(*inside, sys.executable, *arguments, cwd=cwd, environment=environment)
 
 
 def call(*command: object, cwd: pathlib.Path | None = None, environment: dict[str, str] | None = None) -> None:

@@ -87,10 +87,11 @@ def test_the_gradient_is_cast_back():
 
 # --- 16-bit floats ----------------------------------------------------------------------------------
 
-HALVES = {
-    "float16": (PATTERNS.view("float16"), PATTERNS.view("float16").astype("float32")),
-    "bfloat16": (PATTERNS, numbers_of(PATTERNS)),
-}  # the fed values as numbers
+with np.errstate(invalid="ignore"):  # a CPU of ARM reports signaling NaN
+    HALVES = {
+        "float16": (PATTERNS.view("float16"), PATTERNS.view("float16").astype("float32")),
+        "bfloat16": (PATTERNS, numbers_of(PATTERNS)),
+    }  # the fed values as numbers
 
 
 def same_bits(found, expected):

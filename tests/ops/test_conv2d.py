@@ -285,8 +285,9 @@ def test_winograd(case):
         return with_kept_filters(inputs, attrs)(inputs["Input"])
 
     (kept, fed), *others = with_each(MANY, both)
-    assert np.abs(kept - expected).max() <= 2e-6 * np.abs(expected).max()
-    if _core.kernel_library()["level"] not in NARROW:  # which sum directly
-        assert (kept != summed_directly(inputs, attrs)).any()
+    # Narrow levels sum up to 4680 products directly, and round each.
+    narrow = _core.kernel_library()["level"] in NARROW
+    assert np.abs(kept - expected).max() <= (5e-6 if narrow else 2e-6) * np.abs(expected).max()
+    assert narrow or (kept != summed_directly(inputs, attrs)).any()
     assert all((kept.tobytes(), fed.tobytes()) == (other.tobytes(), third.tobytes()) for other, third in others)
     np.testing.assert_array_equal(with_kept_filters(inputs, attrs)(inputs["Input"][-1:])[0], kept[-1:])
