@@ -30,7 +30,7 @@ template <class T>
 bool is_large_winograd(const ConvolutionSizes& s) {
   constexpr int64_t kManyProducts = 1 << 24;
   const bool may_transform = std::is_same_v<T, float> && s.height.stride == 1 && s.width.stride == 1;
-  return may_transform && WinogradConvolution::suits(s.by_input()) &&
+  return may_transform && suits_winograd(s.by_input()) &&
          s.images * s.plane() * s.in_channels * s.out_channels >= kManyProducts;
 }
 

@@ -98,7 +98,7 @@ void transform_outputs(const ConvolutionSizes& s, const Region& region, const Bl
 }  // namespace
 
 // Measured: with few channels or filters, the transforms take the time that is saved.
-bool WinogradConvolution::suits(const ConvolutionSizes& s) {
+bool suits_winograd(const ConvolutionSizes& s) {
   auto is_plain = [](const WindowAxis& axis) {
     return axis.window == 3 && axis.stride == 1 && axis.dilation == 1 && axis.out > 0;
   };
@@ -107,7 +107,7 @@ bool WinogradConvolution::suits(const ConvolutionSizes& s) {
 
 WinogradConvolution::WinogradConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order)
     : s_(sizes), filter_order_(order), inputs_(init, 0), planes_(init, 0), filters_(init, 0), products_(init, 0) {
-  if (!suits(s_)) return;
+  if (!suits_winograd(s_)) return;
   choose_order();
   const int64_t elements = s_.groups * panel_elements(padded_outs());
   auto kept = PackedInput<float>::kept(init, order.port,

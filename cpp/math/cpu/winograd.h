@@ -11,6 +11,9 @@
 
 namespace paddle_mini {
 
+// Whether the shape is one for which this is faster than all products.
+bool suits_winograd(const ConvolutionSizes& sizes);
+
 // F(2x2, 3x3) of Lavin and Gray 2016: a tile of 2x2 outputs takes 16 products instead of 36. Tiles of 4x4 inputs are
 // transformed to 16 planes, in each of which channels are multiplied with transformed filters; the transforms consist of
 // sums. In float32 the error does not exceed that of sums over all taps, because fewer terms are added. An infinity or
@@ -19,8 +22,6 @@ class WinogradConvolution {
  public:
   WinogradConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order);
 
-  // Whether the shape is one for which this is faster than all products.
-  static bool suits(const ConvolutionSizes& sizes);
   bool fits() const { return packed_.has_value(); }
   void run(KernelContext& context, const float* image, const float* filter, float* out);
 
