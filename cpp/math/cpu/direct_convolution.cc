@@ -154,36 +154,47 @@ void DirectConvolution<T>::multiply_region(StoredParts<T>& stored, const LastSte
   });
 }
 
-// Split into groups and blocks of images, whose regions are split too if there is one product; by rows if these are too few for
-// all threads, as each part packs its patches.
+// Products [first, end) split into groups and blocks of images, whose regions are split too if it is one product; by rows if
+// these are too few for all threads, as each part packs its patches.
+template <class T>
+void DirectConvolution<T>::multiply_together(KernelContext& context, const DirectProduct<T>* first,
+                                             const DirectProduct<T>* end, const T* image, const T* packed, T* result) {
+  const bool is_one = end - first == 1;
+  const int64_t regions = is_one ? first->grid.regions() : 1, coarse = groups_ * blocks_ * regions;
+  const int64_t slices = slices_per_item(coarse, context.threads, (first->rows + kRows<T> - 1) / kRows<T>);
+  double products = 0;
+  for (const DirectProduct<T>* p = first; p < end; ++p)
+    products += static_cast<double>(p->grid.lanes() * p->rows * p->taps_of_row());
+  const double parts = static_cast<double>(std::max<int64_t>(regions * slices, 1));
+  const LoopSize size{coarse * slices, flops_cost(2.0 * products / parts), 1, patches_.lanes()};
+  const LastSteps<T> steps(context, first->out_plane, groups_ * first->rows, false);
+  parallel_for(context, size, [&](int64_t begin, int64_t end_item, int lane) {
+    StoredParts<T> stored(context, steps.taken());
+    for (int64_t i = begin; i < end_item; ++i) {
+      const int64_t region = i / slices % regions, block = i / slices / regions / groups_;
+      const T *from = image + block * first->in_block(groups_), *factors = packed;
+      T* to = result + block * first->out_block(groups_);
+      for (const DirectProduct<T>* product = first; product < end; ++product) {
+        const Part part{i / slices / regions % groups_, is_one ? region : 0,
+                        is_one ? region + 1 : product->grid.regions(), i % slices, slices};
+        multiply(stored, steps, *product, part, from, factors, patches_.data(lane), to);
+        factors += groups_ * product->rows * product->taps_of_row();
+      }
+    }
+  });
+}
+
+// Blocks that are too few for all threads are computed by one product after the other, whose regions are split.
 template <class T>
 void DirectConvolution<T>::run(KernelContext& context, const T* image, const T* filter, T* result) {
   if (products_.empty()) return;
   const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, filter, to); });
-  const DirectProduct<T>& one = products_.front();
-  const bool is_one = products_.size() == 1;
-  const int64_t regions = is_one ? one.grid.regions() : 1, coarse = groups_ * blocks_ * regions;
-  const int64_t slices = slices_per_item(coarse, context.threads, (one.rows + kRows<T> - 1) / kRows<T>);
-  double products = 0;
-  for (const DirectProduct<T>& p : products_)
-    products += static_cast<double>(p.grid.lanes() * p.rows * p.taps_of_row());
-  const double parts = static_cast<double>(std::max<int64_t>(regions * slices, 1));
-  const LoopSize size{coarse * slices, flops_cost(2.0 * products / parts), 1, patches_.lanes()};
-  const LastSteps<T> steps(context, one.out_plane, groups_ * one.rows, false);
-  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-    StoredParts<T> stored(context, steps.taken());
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t region = i / slices % regions, block = i / slices / regions / groups_;
-      const T *from = image + block * one.in_block(groups_), *factors = packed;
-      T* to = result + block * one.out_block(groups_);
-      for (const DirectProduct<T>& product : products_) {
-        const Part part{i / slices / regions % groups_, is_one ? region : 0,
-                        is_one ? region + 1 : product.grid.regions(), i % slices, slices};
-        multiply(stored, steps, product, part, from, factors, patches_.data(lane), to);
-        factors += groups_ * product.rows * product.taps_of_row();
-      }
-    }
-  });
+  const DirectProduct<T>*first = products_.data(), *end = first + products_.size();
+  if (blocks_ > 1 && groups_ * blocks_ >= context.threads)
+    return multiply_together(context, first, end, image, packed, result);
+  for (; first < end; packed += groups_ * first->rows * first->taps_of_row(), ++first) {
+    multiply_together(context, first, first + 1, image, packed, result);
+  }
 }
 
 template class DirectConvolution<float>;

@@ -31,6 +31,8 @@ class DirectConvolution {
     int64_t group, first_region, end_region, slice, slices;
   };
   void pack_factors(KernelContext& context, const T* filter, T* to) const;
+  void multiply_together(KernelContext& context, const DirectProduct<T>* first, const DirectProduct<T>* end,
+                         const T* image, const T* packed, T* result);
   void multiply(StoredParts<T>& stored, const LastSteps<T>& steps, const DirectProduct<T>& product, const Part& part,
                 const T* image, const T* factors, T* patches, T* out) const;
   void multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, const Part& part,
