@@ -5,6 +5,9 @@
 
 namespace paddle_mini {
 
+// So many parts of that size, the last of which may be smaller, are `size`.
+inline int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
+
 // The results of a kernel: the output, and its gradients by the image and by the filters.
 struct ConvolutionResults {
   bool output = false, by_input = false, by_filter = false;

@@ -112,7 +112,7 @@ bool Convolution<T>::choose_direct_by_input(KernelInit& init) {
 
 template <class T>
 void Convolution<T>::choose_by_filter(KernelInit& init) {
-  if (DepthwiseFilterGradient<T>::fits(s_)) depthwise_by_filter_.emplace(init, s_);
+  if (PaddedRows<T>::fits(s_)) depthwise_by_filter_.emplace(init, s_);
   else if (may_use_lanes<T>(s_) && ImageLanesGradient<T>::fits(s_) &&
            row_bytes<T>(s_.groups * s_.in_channels, s_.width.size) <= kRowBytes)
     lanes_by_filter_.emplace(init, s_);

@@ -72,17 +72,11 @@ inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[wind
 }  // namespace
 
 template <class T>
-bool DepthwiseConvolution<T>::fits(const ConvolutionSizes& s) {
-  return s.in_channels == 1 && s.out_channels <= 2 && PaddedRows<T>::fits(s);
-}
-
-template <class T>
 DepthwiseConvolution<T>::DepthwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order,
                                               int64_t spread)
     : s_(sizes), order_(order), rows_(sizes, spread),
-      plane_((s_.height.size + spread - 1) / spread * ((s_.width.size + spread - 1) / spread)), padded_(init, 0) {
-  if (fits(s_)) padded_.resize(rows_.elements());
-}
+      plane_((s_.height.size + spread - 1) / spread * ((s_.width.size + spread - 1) / spread)),
+      padded_(init, rows_.elements()) {}
 
 // The last rows, or columns, of a block are computed twice if their number is not a multiple of the block's.
 template <class T>

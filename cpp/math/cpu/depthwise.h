@@ -16,7 +16,6 @@ class DepthwiseConvolution {
   // spread: 1, or the 2 of PaddedRows. Filters of a channel are adjacent, whatever the order.
   DepthwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes, const FilterOrder& order, int64_t spread = 1);
 
-  static bool fits(const ConvolutionSizes& sizes);
   void run(KernelContext& context, const T* image, const T* filter, T* out);
 
  private:

@@ -12,11 +12,6 @@ constexpr int64_t kAhead = 1 << 9;  // gradients that are prefetched before they
 }  // namespace
 
 template <class T>
-bool DepthwiseFilterGradient<T>::fits(const ConvolutionSizes& s) {
-  return s.in_channels == 1 && s.out_channels <= 2 && PaddedRows<T>::fits(s);
-}
-
-template <class T>
 DepthwiseFilterGradient<T>::DepthwiseFilterGradient(KernelInit& init, const ConvolutionSizes& sizes)
     : s_(sizes), rows_(sizes), padded_(init, rows_.elements()) {}
 

@@ -12,7 +12,6 @@ class DepthwiseFilterGradient {
  public:
   DepthwiseFilterGradient(KernelInit& init, const ConvolutionSizes& sizes);
 
-  static bool fits(const ConvolutionSizes& sizes);
   void run(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:

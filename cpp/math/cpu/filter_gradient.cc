@@ -90,8 +90,6 @@ void transpose_part(const T* from, int64_t from_step, int64_t rows, int64_t colu
   transpose_square(part, lanes, to, to_step);
 }
 
-int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
-
 }  // namespace
 
 // With few output channels most lanes would be idle.

@@ -52,14 +52,13 @@ template <class T>
 bool PaddedRows<T>::fits(const ConvolutionSizes& s) {
   const WindowAxis &h = s.height, &w = s.width;
   const bool square = h.window == w.window && h.stride == w.stride && h.dilation == 1 && w.dilation == 1;
-  return square && (h.window == 3 || h.window == 5) && (h.stride == 1 || h.stride == 2) && h.before >= 0 &&
-         w.before >= 0 && w.out > 0 && h.out > 0;
+  return s.in_channels == 1 && s.out_channels <= 2 && square && (h.window == 3 || h.window == 5) &&
+         (h.stride == 1 || h.stride == 2) && h.before >= 0 && w.before >= 0 && w.out > 0 && h.out > 0;
 }
 
 template <class T>
 PaddedRows<T>::PaddedRows(const ConvolutionSizes& s, int64_t spread)
     : height_(s.height), width_(s.width), spread_(spread), pitch_((width_.out - 1) * width_.stride + width_.window) {
-  if (!fits(s)) return;
   const int64_t fitting = kPaddedElements / (pitch_ * height_.stride) / kRowsTogether * kRowsTogether;
   at_once_ = std::min(std::max<int64_t>(fitting, kRowsTogether), height_.out);
 }

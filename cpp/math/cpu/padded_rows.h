@@ -1,4 +1,5 @@
-// PaddedRows: a few rows of one channel of an image, copied with their padding, so that windows need no bounds.
+// PaddedRows: a few rows of one channel of an image, copied with their padding, so that windows need no bounds; for
+// convolutions of each channel alone.
 #pragma once
 
 #include "math/convolution_sizes.h"
@@ -6,7 +7,7 @@
 
 namespace paddle_mini {
 
-// Windows are square, 3x3 or 5x5, with stride 1 or 2. With a spread of 2, the image's pixels have zeros between them:
+// A channel has one or two filters; windows are square, 3x3 or 5x5, with stride 1 or 2. With a spread of 2, the image's pixels have zeros between them:
 // sizes are those of the image with these zeros.
 template <class T>
 class PaddedRows {

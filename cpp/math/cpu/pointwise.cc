@@ -117,8 +117,6 @@ Pixels<T> copy_pixels(const T* image, int64_t plane, int64_t depth, int64_t coun
   return {to, kTile<T>, tile};
 }
 
-int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
-
 }  // namespace
 
 template <class T>

@@ -7,7 +7,7 @@ template <class T>
 SpecialConvolution<T>::SpecialConvolution(KernelInit& init, const ConvolutionSizes& sizes, const char* port,
                                           bool by_input) {
   if (by_input) choose_by_input(init, sizes, port);
-  else if (DepthwiseConvolution<T>::fits(sizes)) depthwise_.emplace(init, sizes, FilterOrder::forward(sizes, port));
+  else if (PaddedRows<T>::fits(sizes)) depthwise_.emplace(init, sizes, FilterOrder::forward(sizes, port));
   else choose(init, sizes.in_one_row(), FilterOrder::forward(sizes, port));
 }
 
@@ -16,8 +16,7 @@ void SpecialConvolution<T>::choose_by_input(KernelInit& init, const ConvolutionS
   const ConvolutionSizes turned = sizes.by_input();
   const FilterOrder order = FilterOrder::by_input(sizes, port);
   const int64_t stride = sizes.height.stride;
-  if (sizes.out_channels == 1 && stride == sizes.width.stride && stride <= 2 && DepthwiseConvolution<T>::fits(turned) &&
-      sizes.pixels() > 0) {
+  if (stride == sizes.width.stride && stride <= 2 && PaddedRows<T>::fits(turned) && sizes.pixels() > 0) {
     depthwise_.emplace(init, turned, order, stride);
     return;
   }

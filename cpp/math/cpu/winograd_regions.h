@@ -9,7 +9,6 @@
 
 namespace paddle_mini::winograd {
 
-inline int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
 inline int64_t rounded(int64_t size, int64_t unit) { return parts_of(size, unit) * unit; }
 
 // Tiles that are transformed together: of several images, or some rows and columns of one.
