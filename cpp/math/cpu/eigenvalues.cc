@@ -10,29 +10,31 @@ namespace paddle_mini {
 namespace {
 
 // All numbers are computed as double: the iterations work on single elements, so float would gain little, and each type
-// takes 15 s to compile. Results are in Eigen's own memory, which is aligned: in other memory the order of its sums
-// depends on the address.
+// takes 15 s to compile; columns are contiguous, since Eigen's solvers compile twice as much for rows. Results are in
+// Eigen's own memory, which is aligned: in other memory the order of its sums depends on the address.
 template <class Number>
-using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
+template <class Number>
+using Rows = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using ComplexMatrix = Matrix<std::complex<double>>;
 
 template <class T>
 ComplexMatrix read(const Complex<T>* a, int64_t rows, int64_t columns) {
-  return Eigen::Map<const Matrix<std::complex<T>>>(reinterpret_cast<const std::complex<T>*>(a), rows, columns)
+  return Eigen::Map<const Rows<std::complex<T>>>(reinterpret_cast<const std::complex<T>*>(a), rows, columns)
       .template cast<std::complex<double>>();
 }
 template <class T>
 Matrix<double> read(const T* a, int64_t rows, int64_t columns) {
-  return Eigen::Map<const Matrix<T>>(a, rows, columns).template cast<double>();
+  return Eigen::Map<const Rows<T>>(a, rows, columns).template cast<double>();
 }
 template <class T>
 void write(const ComplexMatrix& from, Complex<T>* to) {
-  Eigen::Map<Matrix<std::complex<T>>>(reinterpret_cast<std::complex<T>*>(to), from.rows(), from.cols()) =
+  Eigen::Map<Rows<std::complex<T>>>(reinterpret_cast<std::complex<T>*>(to), from.rows(), from.cols()) =
       from.template cast<std::complex<T>>();
 }
 template <class T>
 void write(const Matrix<double>& from, T* to) {
-  Eigen::Map<Matrix<T>>(to, from.rows(), from.cols()) = from.template cast<T>();
+  Eigen::Map<Rows<T>>(to, from.rows(), from.cols()) = from.template cast<T>();
 }
 
 Eigen::EigenSolver<Matrix<double>> solver_of(const Matrix<double>& matrix, bool vectors) {
