@@ -165,6 +165,18 @@ def test_the_wheel_for_gpus_adds_a_library_to_the_same_version(tmp_path):
     assert (target / "paddle_mini/libpaddle_mini_cuda.so").read_bytes() == b"kernels"
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ([sys.executable, "-c", "import sys; sys.exit('Operation not permitted')"], "Operation not permitted"),
+        (["no-unshare"], "no-unshare is missing"),
+    ],
+)
+def test_a_system_that_makes_no_network_namespace_is_named(monkeypatch, command, why):
+    monkeypatch.setattr(wheels, "NO_NETWORK", command)
+    assert wheels.why_no_namespace() == why
+
+
 def test_the_trial_of_a_wheel_gives_the_same_results_again():
     command = [sys.executable, "-W", "error", ROOT / "python/release/smoke.py", ROOT / "examples/ctypes/train.py"]
     first, second = (subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(2))

@@ -19,7 +19,7 @@ from .sbom import bill, sha256
 from .settings import ROOT, VERSION
 from .sysroot import make_sysroot
 from .targets import MACHINES, VERSIONS, Python, pythons
-from .wheels import BUILD, build_cuda_wheel, build_offline, build_sdist, build_wheel
+from .wheels import BUILD, build_cuda_wheel, build_offline, build_sdist, build_wheel, why_no_namespace
 
 
 @dataclasses.dataclass
@@ -65,9 +65,12 @@ def make_wheels(machine: str, versions: list[Python], out: pathlib.Path) -> list
 def make_sdist(out: pathlib.Path) -> Made:
     """The source package, which is built from downloaded packages and tried."""
     entry = Made(build_sdist(out), [])
-    wheel = build_offline(entry.path, BUILD / "offline")
-    result = results_of([wheel], pathlib.Path(sys.executable), BUILD / "environments/sdist")
-    entry.tried = f"built offline and tried, results {result}"
+    if why := why_no_namespace():
+        entry.faults.append(f"not built without a network: {why}")
+    else:
+        wheel = build_offline(entry.path, BUILD / "offline")
+        result = results_of([wheel], pathlib.Path(sys.executable), BUILD / "environments/sdist")
+        entry.tried = f"built offline and tried, results {result}"
     print(entry.line(), flush=True)
     return entry
 

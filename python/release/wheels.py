@@ -72,7 +72,7 @@ def build_offline(sdist: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """A wheel of the source package, from downloaded packages alone, with kernels for this machine's CPU.
 
     What it needs is downloaded first: the packages of [build-system], and protobuf's source package, which CMake fetches by pip.
-    Raises subprocess.CalledProcessError if the build needs more, or if this user may not make a network namespace.
+    Raises subprocess.CalledProcessError if the build needs more. why_no_namespace() must be empty.
     """
     shutil.rmtree(folder, ignore_errors=True)
     packages = folder / "packages"
@@ -85,6 +85,13 @@ def build_offline(sdist: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     run("-m", "pip", "wheel", *options, sdist, environment=environment, inside=NO_NETWORK)
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def why_no_namespace() -> str:
+    """Why this user may not run commands without a network, as in a container without that privilege; "" if they may."""
+    if not shutil.which(NO_NETWORK[0]):
+        return f"{NO_NETWORK[0]} is missing"
+    return subprocess.run([*NO_NETWORK, "true"], capture_output=True, text=True).stderr.strip()
 
 
 CUDA_METADATA = """Metadata-Version: 2.4
