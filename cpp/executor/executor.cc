@@ -16,6 +16,7 @@ Executor::Executor(DeviceManager& manager, const ExecutorOptions& options)
       sessions_(placement_) {
   require_known_stages();
   require_known_passes();
+  require_known_switches();
   contexts_->may_touch_files(options.files);
   if (options.threads) require_threads(options.threads);
   contexts_->limit_threads(options.threads);

@@ -2,6 +2,7 @@
 #include "executor/passes.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <sstream>
 
@@ -84,6 +85,14 @@ void require_known_stages() {
   for (const Pass& pass : passes()) names += text(", ", pass.name);
   names += ", plan, run, runs";
   require_names("PM_LOG", wanted, names, "a stage");
+}
+
+void require_known_switches() {
+  for (const char* variable : {"PM_FUSE", "PM_GRAPHS"}) {
+    const char* value = std::getenv(variable);
+    bool known = !value || !*value || (std::strchr("01", *value) && !value[1]);
+    require<ProgramError>(known, variable, "=", value ? printable(value) : "", ": it must be 0 or 1");
+  }
 }
 
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last) {

@@ -20,7 +20,8 @@ Segment run_passes(Segment segment, const Placement& placement, const std::strin
 
 // Throws ProgramError if PM_PASSES, the names of the optional passes to run with commas between them, has another name.
 void require_known_passes();
-bool logs(const char* stage);  // whether PM_LOG, names with commas between them, contains it
-void require_known_stages();     // throws ProgramError if PM_LOG has another word
+bool logs(const char* stage);   // whether PM_LOG, names with commas between them, contains it
+void require_known_stages();    // throws ProgramError if PM_LOG has another word
+void require_known_switches();  // throws ProgramError if PM_FUSE or PM_GRAPHS is neither 0 nor 1
 
 }  // namespace paddle_mini

@@ -288,3 +288,11 @@ def test_unknown_passes_are_refused(monkeypatch):
     monkeypatch.setenv("PM_PASSES", "fold,fues")
     with pytest.raises(pm.ProgramError, match="PM_PASSES=fold,fues: 'fues' is not an optional pass; .*heads, lanes, fuse"):
         pm.Executor()
+
+
+@pytest.mark.parametrize("variable", ["PM_FUSE", "PM_GRAPHS"])
+@pytest.mark.parametrize("value", ["no", "false", "2", "00"])
+def test_unknown_switches_are_refused(monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(pm.ProgramError, match=f"{variable}={value}: it must be 0 or 1"):
+        pm.Executor()
