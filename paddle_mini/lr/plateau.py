@@ -60,10 +60,7 @@ class ReduceOnPlateau(LRScheduler):
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Goes on by one step, with the metric of what was done since: one number, or an array of one."""
-        array = np.asarray(metrics)
-        if array.size != 1 or array.dtype.kind not in "fiu":
-            raise ProgramError(f"ReduceOnPlateau: metrics is {shown(metrics)}, it must be one number")
-        metric = float(array.reshape(()))
+        metric = _one_number("metrics", metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
@@ -81,3 +78,16 @@ class ReduceOnPlateau(LRScheduler):
     def _is_better(self, metric: float, best: float) -> bool:
         gap = self.threshold * (best if self.threshold_mode == "rel" else 1.0)
         return metric < best - gap if self.mode == "min" else metric > best + gap
+
+    def _restored(self, key: str, value: Any) -> Any:
+        if key == "best":
+            return None if value is None else _one_number("'best' of the state", value)
+        return super()._restored(key, value)
+
+
+def _one_number(what: str, value: Any) -> float:
+    """The metric; ProgramError if it is not one number, or an array of one."""
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "fiu":
+        raise ProgramError(f"ReduceOnPlateau: {what} is {shown(value)}, it must be one number")
+    return float(array.reshape(()))

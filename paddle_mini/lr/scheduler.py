@@ -78,15 +78,30 @@ class LRScheduler(ABC):
         return {key: getattr(self, key) for key in self.state_keys}
 
     def set_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restores a result of state_dict(); ProgramError if it belongs to another kind of schedule."""
+        """Restores a result of state_dict(); ProgramError, and nothing is changed, if it belongs to another kind of schedule."""
+        self.take(self.values_of(state))
+
+    def values_of(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of this schedule's attributes in a state; ProgramError as for set_state_dict()."""
+        if not isinstance(state, Mapping):
+            raise ProgramError(f"{_named(self)}: the state is {shown(state)}, it must be a dict from state_dict()")
         missing = [key for key in self.state_keys if key not in state]
         if missing:
             raise ProgramError(
-                f"{type(self).__name__}: the state has no '{printable(missing[0])}'; it has "
-                f"{', '.join(map(str, state)) or 'nothing'}"
+                f"{_named(self)}: the state has no '{printable(missing[0])}'; it has {', '.join(map(str, state)) or 'nothing'}"
             )
-        for key in self.state_keys:
-            setattr(self, key, state[key])
+        return {key: self._restored(key, state[key]) for key in self.state_keys}
+
+    def take(self, values: Mapping[str, Any]) -> None:
+        """Sets attributes to a result of values_of()."""
+        for key, value in values.items():
+            setattr(self, key, value)
+
+    def _restored(self, key: str, value: Any) -> Any:
+        """The value of an attribute that is in a state; ProgramError if it can't have been there."""
+        if key == "last_lr":
+            return number(self, f"'{key}' of the state", value)
+        return whole(self, f"'{key}' of the state", value, low=-1) if type(getattr(self, key)) is int else value
 
 
 def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: float = -math.inf) -> float:

@@ -2,16 +2,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
-from .plateau import ReduceOnPlateau
+from .around import ScheduleAround
 from .scheduler import LRScheduler, number, whole
 
 
-class SWALR(LRScheduler):
+class SWALR(ScheduleAround):
     """learning_rate, a number or another schedule, for t < start; from there on the rate goes over to swa_lr within
     anneal_steps steps and stays: large enough for the parameters to move about, so that their average gains.
 
@@ -25,6 +23,8 @@ class SWALR(LRScheduler):
         0.5
     """
 
+    inner_key = "SWALR_LR"
+
     def __init__(
         self,
         learning_rate: float | LRScheduler,
@@ -34,21 +34,16 @@ class SWALR(LRScheduler):
         strategy: str = "cos",
         last_epoch: int = -1,
     ):
-        if isinstance(learning_rate, ReduceOnPlateau):
-            raise ProgramError("SWALR: ReduceOnPlateau needs a metric at every step; give another schedule")
-        self.learning_rate = (
-            learning_rate if isinstance(learning_rate, LRScheduler) else number(self, "learning_rate", learning_rate, low=0.0)
-        )
         self.swa_lr = number(self, "swa_lr", swa_lr, low=0.0)
         self.start = whole(self, "start", start, low=0)
         self.anneal_steps = whole(self, "anneal_steps", anneal_steps, low=0)
         if strategy not in ("cos", "linear"):
             raise ProgramError(f"SWALR: strategy is {shown(strategy)}, it must be 'cos' or 'linear'")
         self.strategy = strategy
-        super().__init__(self.swa_lr, last_epoch)
+        super().__init__(learning_rate, self.swa_lr, last_epoch)
 
     def get_lr(self) -> float:
-        before = self._before(min(self.last_epoch, self.start))
+        before = self._inner(min(self.last_epoch, self.start))
         if self.last_epoch < self.start:
             return before
         if self.last_epoch >= self.start + self.anneal_steps:
@@ -56,21 +51,3 @@ class SWALR(LRScheduler):
         done = (self.last_epoch - self.start) / self.anneal_steps
         share = (1 - math.cos(math.pi * done)) / 2 if self.strategy == "cos" else done
         return before + share * (self.swa_lr - before)
-
-    def _before(self, step: int) -> float:
-        if not isinstance(self.learning_rate, LRScheduler):
-            return self.learning_rate
-        if self.learning_rate.last_epoch != step:
-            self.learning_rate.step(step)
-        return self.learning_rate()
-
-    def state_dict(self) -> dict[str, Any]:
-        inner = self.learning_rate
-        return {**super().state_dict(), **({"SWALR_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}
-
-    def set_state_dict(self, state: Mapping[str, Any]) -> None:
-        if isinstance(self.learning_rate, LRScheduler):
-            if "SWALR_LR" not in state:
-                raise ProgramError("SWALR: the state has no 'SWALR_LR', that of the schedule inside")
-            self.learning_rate.set_state_dict(state["SWALR_LR"])
-        super().set_state_dict(state)

@@ -1,16 +1,13 @@
 # LinearWarmup: a line, and then another schedule.
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from .._core import ProgramError
 from ..errors import shown
-from .plateau import ReduceOnPlateau
+from .around import ScheduleAround
 from .scheduler import LRScheduler, number, whole
 
 
-class LinearWarmup(LRScheduler):
+class LinearWarmup(ScheduleAround):
     """start_lr + (end_lr − start_lr) t / warmup_steps for t < warmup_steps; then learning_rate, a number or
     another schedule, which begins its own steps there.
 
@@ -22,36 +19,19 @@ class LinearWarmup(LRScheduler):
         0.4
     """
 
+    inner_key = "LinearWarmup_LR"
+
     def __init__(
         self, learning_rate: float | LRScheduler, warmup_steps: int, start_lr: float, end_lr: float, last_epoch: int = -1
     ):
-        if isinstance(learning_rate, ReduceOnPlateau):
-            raise ProgramError("LinearWarmup: ReduceOnPlateau needs a metric at every step; give another schedule")
-        self.learning_rate = (
-            learning_rate if isinstance(learning_rate, LRScheduler) else number(self, "learning_rate", learning_rate, low=0.0)
-        )
         self.warmup_steps = whole(self, "warmup_steps", warmup_steps)
         self.start_lr = number(self, "start_lr", start_lr, low=0.0)
         self.end_lr = number(self, "end_lr", end_lr, low=0.0)
         if self.end_lr <= self.start_lr:
             raise ProgramError(f"LinearWarmup: end_lr {shown(end_lr)} must be above start_lr {shown(start_lr)}")
-        super().__init__(self.start_lr, last_epoch)
+        super().__init__(learning_rate, self.start_lr, last_epoch)
 
     def get_lr(self) -> float:
         if self.last_epoch < self.warmup_steps:
             return self.start_lr + (self.end_lr - self.start_lr) * self.last_epoch / self.warmup_steps
-        if not isinstance(self.learning_rate, LRScheduler):
-            return self.learning_rate
-        self.learning_rate.step(self.last_epoch - self.warmup_steps)
-        return self.learning_rate()
-
-    def state_dict(self) -> dict[str, Any]:
-        inner = self.learning_rate
-        return {**super().state_dict(), **({"LinearWarmup_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}
-
-    def set_state_dict(self, state: Mapping[str, Any]) -> None:
-        if isinstance(self.learning_rate, LRScheduler):
-            if "LinearWarmup_LR" not in state:
-                raise ProgramError("LinearWarmup: the state has no 'LinearWarmup_LR', that of the schedule inside")
-            self.learning_rate.set_state_dict(state["LinearWarmup_LR"])
-        super().set_state_dict(state)
+        return self._inner(self.last_epoch - self.warmup_steps)

@@ -54,6 +54,43 @@ def test_a_state_goes_on_where_it_was(name):
         second.set_state_dict({})
 
 
+REFUSED = [
+    ({"last_epoch": "3"}, "'last_epoch' of the state is '3', it must be an integer"),
+    ({"last_epoch": 2.5}, "'last_epoch' of the state is 2.5, it must be an integer"),
+    ({"last_lr": float("nan")}, "'last_lr' of the state is nan, it must be a finite number"),
+    ({"last_lr": None}, "'last_lr' of the state is None, it must be a finite number"),
+    ({"best": "low"}, "'best' of the state is 'low', it must be one number"),
+    ({"num_bad_epochs": [1]}, "'num_bad_epochs' of the state is .*, it must be an integer"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), REFUSED)
+def test_a_state_with_other_values_is_refused_and_changes_nothing(wrong, message):
+    scheduler = lr.ReduceOnPlateau(0.5, patience=1)
+    scheduler.step(3.0)
+    before = scheduler.state_dict()
+    with pytest.raises(pm.ProgramError, match=message):
+        scheduler.set_state_dict({**before, "last_epoch": 9, **wrong})
+    assert scheduler.state_dict() == before
+    with pytest.raises(pm.ProgramError, match="the state is 3, it must be a dict"):
+        scheduler.set_state_dict(3)
+
+
+def test_a_wrong_state_changes_neither_of_two_schedules():
+    scheduler = lr.LinearWarmup(lr.StepDecay(0.8, 2), 3, 0.0, 0.8)
+    for _ in range(5):
+        scheduler.step()
+    before = scheduler.state_dict()
+    inner = {**before["LinearWarmup_LR"], "last_epoch": 0}
+    for wrong in (
+        {"last_epoch": "9", "LinearWarmup_LR": inner},
+        {"last_epoch": 9, "LinearWarmup_LR": {**inner, "last_lr": None}},
+    ):
+        with pytest.raises(pm.ProgramError, match="of the state is"):
+            scheduler.set_state_dict({**before, **wrong})
+        assert scheduler.state_dict() == before
+
+
 def test_step_goes_to_an_epoch():
     scheduler = lr.StepDecay(0.3, 2, gamma=0.5)
     scheduler.step(5)
