@@ -78,7 +78,8 @@ ImageLanes<T>::ImageLanes(KernelInit& init, const ConvolutionSizes& s, bool grad
   out_step_ = gradient ? window_ : s.taps(), channel_step_ = gradient ? s.taps() : window_;
   choose_band();
   place_taps();
-  rows_.resize(packed_size());
+  copies_ = !in_lanes_ || width_.length() != width_.size;
+  rows_.resize(copies_ ? packed_size() : 0);
   results_.resize(results_size());
 }
 
@@ -150,26 +151,31 @@ void ImageLanes<T>::pack_factors(KernelContext& context, const T* filter, T* to)
   });
 }
 
+// The rows that a band reads: where they are, or copied to `to`.
 template <class T>
-void ImageLanes<T>::pack_band(const Part& part, const T* image, T* to) const {
+const T* ImageLanes<T>::rows_of_band(const Part& part, const T* image, T* to) const {
   const auto [first, end] = inputs_of(part.y, part.end_y);
   const int64_t plane = height_.size * width_.size, image_step = groups_ * channels_ * plane;
+  const T* copied = to;
   if (in_lanes_) {
     image += part.image * image_step + (part.group * channels_ * plane + first * width_.size) * kLanes;
+    if (!copies_) return image;
     for (int64_t c = 0; c < channels_; ++c, image += plane * kLanes, to += (end - first) * width_.length() * kLanes)
       copy_rows(image, end - first, width_.size, width_.before, width_.after, to);
-    return;
+    return copied;
   }
   image += part.image * image_step + part.group * channels_ * plane + first * width_.size;
   for (int64_t c = 0; c < channels_; ++c, image += plane, to += (end - first) * width_.length() * kLanes)
     pack_rows(image, image_step, part.images, end - first, width_.size, width_.before, width_.after, to);
+  return copied;
 }
 
 template <class T>
 void ImageLanes<T>::multiply_band(StoredParts<T>& stored, const Part& part, const T* rows, const T* factors, T* results,
                                   T* out) const {
   const auto [first_row, end_row] = inputs_of(part.y, part.end_y);
-  const int64_t row_step = width_.length() * kLanes, channel_step = (end_row - first_row) * row_step;
+  const int64_t row_step = width_.length() * kLanes;
+  const int64_t channel_step = (copies_ ? end_row - first_row : height_.size) * row_step;
   const int64_t plane = height_.outs * width_.outs, image_step = groups_ * outs_ * plane;
   const T* inputs = rows - first_row * row_step;
   each_block(outs_, kFilters<T>, [&](int64_t first, int filters) {
@@ -218,8 +224,8 @@ void ImageLanes<T>::run(KernelContext& context, const T* image, const T* filter,
       const int64_t first = i / bands / groups_ * kLanes, y = i % bands * band_;
       const Part part{first, std::min(kLanes, images_ - first), i / bands % groups_, y,
                       std::min(y + band_, height_.outs)};
-      pack_band(part, image, rows_.data(lane));
-      multiply_band(stored, part, rows_.data(lane), factors_.data(), results_.data(lane), out);
+      const T* rows = rows_of_band(part, image, rows_.data(lane));
+      multiply_band(stored, part, rows, factors_.data(), results_.data(lane), out);
     }
   });
 }

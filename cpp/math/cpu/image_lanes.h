@@ -63,12 +63,13 @@ class ImageLanes {
   static int order_of(const std::vector<Tap>& taps, int64_t step);
   void place_taps();
   void pack_factors(KernelContext& context, const T* filter, T* to) const;
-  void pack_band(const Part& part, const T* image, T* to) const;
+  const T* rows_of_band(const Part& part, const T* image, T* to) const;
   void multiply_band(StoredParts<T>& stored, const Part& part, const T* rows, const T* factors, T* results,
                      T* out) const;
 
   int64_t images_, groups_;
   bool in_lanes_;
+  bool copies_ = true;  // rows that a band reads: none are if they have their lanes, and taps lie within them
   Axis height_, width_;
   int64_t channels_, outs_;  // in a group: inputs, and results
   int64_t out_step_, channel_step_;  // filter strides between them

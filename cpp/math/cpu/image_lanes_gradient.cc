@@ -108,24 +108,26 @@ ImageLanesGradient<T>::ImageLanesGradient(KernelInit& init, const ConvolutionSiz
   rows_ = rows(band);
   const bool neighbours = w.stride == 1 && w.dilation == 1 && (w.window == 3 || w.window == 5);
   width_ = neighbours && w.window <= kMostTaps<T> ? w.window : 1;
+  copies_ = !in_lanes_ || h.before > 0 || rows(h.out) > h.size || row_length_ != w.size;
+  const int64_t channel = copies_ ? rows_ * row_length_ : s_.plane();
   for (int64_t c = 0; c < s_.in_channels; ++c) {
     for (int64_t i = 0; i < h.window; ++i) {
       for (int64_t j = 0; j < w.window; j += width_)
-        offsets_.push_back(((c * rows_ + i * h.dilation) * row_length_ + j * w.dilation) * kLanes);
+        offsets_.push_back((c * channel + i * h.dilation * row_length_ + j * w.dilation) * kLanes);
     }
   }
   const bool several = first_chunk_.groups < lane_groups() || band < h.out;
-  images_.variable().tensor.shape[0] = first_chunk_.groups * elements(band, true);
+  images_.variable().tensor.shape[0] = copies_ ? first_chunk_.groups * elements(band, true) : 0;
   gradients_.variable().tensor.shape[0] = in_lanes_ ? 0 : first_chunk_.groups * elements(band, false);
   sums_.variable().tensor.shape[0] = several ? s_.groups * s_.out_channels * s_.taps() * kLanes : 0;
 }
 
-// Packs the images' channels with zeros for the padding, then those of the gradient.
+// Packs the images' channels with zeros for the padding, then those of the gradient; what has its lanes is read in place.
 template <class T>
 void ImageLanesGradient<T>::pack_chunk(KernelContext& context, const Chunk& chunk, const T* image,
                                        const T* out_gradient) {
   const WindowAxis &h = s_.height, &w = s_.width;
-  const int64_t ins = s_.groups * s_.in_channels, rows = chunk.end_y - chunk.y;
+  const int64_t ins = copies_ ? s_.groups * s_.in_channels : 0, rows = chunk.end_y - chunk.y;
   const int64_t outs = in_lanes_ ? 0 : s_.groups * s_.out_channels;
   const int64_t in_size = rows_ * row_length_ * kLanes, out_size = first_chunk_.end_y * w.out * kLanes;
   const int64_t top = h.first(chunk.y), bottom = h.first(chunk.end_y - 1) + (h.window - 1) * h.dilation + 1;
@@ -158,7 +160,7 @@ void ImageLanesGradient<T>::pack_chunk(KernelContext& context, const Chunk& chun
 template <class T>
 template <int width>
 void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last,
-                                      const T* out_gradient, T* filter_gradient) {
+                                      const T* image, const T* out_gradient, T* filter_gradient) {
   const int64_t outs = s_.out_channels, rows = s_.taps() / width, columns = s_.width.out;
   const int64_t out_blocks = (outs + kFilters<T, width> - 1) / kFilters<T, width>;
   const int64_t row_blocks = (rows + kRows<T, width> - 1) / kRows<T, width>;
@@ -174,7 +176,7 @@ void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk
           with_constant<kFilters<T, width>>(out_count, [&](auto out_constant) {
             with_constant<kRows<T, width>>(row_count, [&](auto row_constant) {
               add_block<decltype(out_constant)::value, decltype(row_constant)::value, width>(
-                  chunk, {group, out, row}, is_first, is_last, out_gradient, filter_gradient);
+                  chunk, {group, out, row}, is_first, is_last, image, out_gradient, filter_gradient);
             });
           });
         }
@@ -184,15 +186,17 @@ void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk
 template <class T>
 template <int filters, int rows, int width>
 void ImageLanesGradient<T>::add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last,
-                                      const T* out_gradient, T* filter_gradient) {
+                                      const T* image, const T* out_gradient, T* filter_gradient) {
   constexpr int count = rows * width;
   const int64_t outs = s_.out_channels, columns = s_.width.out;
-  const int64_t in_size = s_.in_channels * rows_ * row_length_ * kLanes,
+  const int64_t in_size = s_.in_channels * (copies_ ? rows_ * row_length_ : s_.plane()) * kLanes,
                 out_size = (in_lanes_ ? s_.pixels() : first_chunk_.end_y * columns) * kLanes;
   const T* gradients =
       in_lanes_ ? out_gradient + (chunk.group * s_.out_size() + chunk.y * columns) * kLanes : gradients_.data();
+  const int64_t above = chunk.y * s_.height.stride * row_length_;
+  const T* images = copies_ ? images_.data() : image + (chunk.group * s_.image_size() + above) * kLanes;
   const Pixels pixels{chunk.groups, chunk.end_y - chunk.y, columns};
-  const Steps image{s_.groups * in_size, s_.height.stride * row_length_ * kLanes, s_.width.stride * kLanes},
+  const Steps step{s_.groups * in_size, s_.height.stride * row_length_ * kLanes, s_.width.stride * kLanes},
       gradient{s_.groups * outs * out_size, columns * kLanes, kLanes};
   const int64_t first = block.group * outs + block.out, at = first * s_.taps() + block.row * width;
   Vec<T> sums[filters][count];
@@ -203,7 +207,7 @@ void ImageLanesGradient<T>::add_block(const Chunk& chunk, const Block& block, bo
     for (int t = 0; t < count; ++t)
       sums[f][t] = is_first ? Vec<T>(T(0)) : Vec<T>::load(kept + (f * s_.taps() + t) * kLanes);
   }
-  add_products<filters, rows, width>(pixels, images_.data() + block.group * in_size, image, offsets_.data() + block.row,
+  add_products<filters, rows, width>(pixels, images + block.group * in_size, step, offsets_.data() + block.row,
                                      gradients + first * out_size, gradient, out_size, sums);
   T* to = filter_gradient + at;
 #pragma GCC unroll 5
@@ -227,10 +231,10 @@ void ImageLanesGradient<T>::run(KernelContext& context, const T* image, const T*
       pack_chunk(context, chunk, image, out_gradient);
       const bool is_last = group + chunk.groups == lane_groups() && chunk.end_y == height;
       const bool is_first = group == 0 && y == 0;
-      if (width_ == 1) add_chunk<1>(context, chunk, is_first, is_last, out_gradient, filter_gradient);
-      else if (width_ == 3) add_chunk<3>(context, chunk, is_first, is_last, out_gradient, filter_gradient);
+      if (width_ == 1) add_chunk<1>(context, chunk, is_first, is_last, image, out_gradient, filter_gradient);
+      else if (width_ == 3) add_chunk<3>(context, chunk, is_first, is_last, image, out_gradient, filter_gradient);
       else if constexpr (kMostTaps<T> >= 5)
-        add_chunk<5>(context, chunk, is_first, is_last, out_gradient, filter_gradient);
+        add_chunk<5>(context, chunk, is_first, is_last, image, out_gradient, filter_gradient);
     }
   }
 }

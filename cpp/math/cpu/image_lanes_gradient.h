@@ -35,14 +35,15 @@ class ImageLanesGradient {
     int64_t group, out, row;
   };
   template <int width>
-  void add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last, const T* out_gradient,
-                 T* filter_gradient);
+  void add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last, const T* image,
+                 const T* out_gradient, T* filter_gradient);
   template <int filters, int rows, int width>
-  void add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last, const T* out_gradient,
-                 T* filter_gradient);
+  void add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last, const T* image,
+                 const T* out_gradient, T* filter_gradient);
 
   ConvolutionSizes s_;
   bool in_lanes_;
+  bool copies_ = true;  // images, to a chunk: none are if they have their lanes, and taps lie within them
   Chunk first_chunk_{};  // no other one is larger
   int64_t width_ = 1;  // neighbouring taps whose sums are computed together
   std::vector<int64_t> offsets_;  // for the rows of so many taps of all channels
