@@ -123,7 +123,11 @@ def window_for(caller: str, input: Variable, attrs: dict[str, Any], first_axis: 
         for i in range(len(wanted))
     ]
     if min(spans) < 0:
-        refuse(ProgramError, f"{caller}: output_size {wanted} is less than no filter gives")
+        refuse(
+            ProgramError,
+            f"{caller}: output_size is {wanted}, which is less than with any filter; for a filter of that size give "
+            f"filter_size={wanted}",
+        )
     return [int(span) // dilation + 1 for span, dilation in zip(spans, attrs["dilations"])]
 
 
@@ -164,7 +168,7 @@ def pool2d(
         "ceil_mode": ceil_mode,
         "exclusive": exclusive,
         "data_format": data_format,
-        **paddings(pool_padding),
+        **paddings(pool_padding, what="pool_padding"),
     }
     return emit("pool2d", {"X": input}, attrs, name=name or layer_name("pool2d"))
 
@@ -190,9 +194,9 @@ def max_pool2d_with_index(
         ((-1, 3, 16, 16), 'int32')
     """
     attrs = {
-        "ksize": sizes(pool_size, "pool_size"),
+        "ksize": [1, 1] if global_pooling else sizes(pool_size, "pool_size"),
         "strides": sizes(pool_stride, "pool_stride"),
-        "paddings": sizes(pool_padding, "pool_padding"),
+        "paddings": sizes(pool_padding, "pool_padding", low=0),
         "global_pooling": global_pooling,
         "adaptive": adaptive,
     }
@@ -226,26 +230,31 @@ def _channel_axis(data_format: str) -> int:
     return 1 if data_format == "NCHW" else 3
 
 
-def sizes(size: Size, what: str, axes: int = 2) -> list[int]:
-    """One number for each axis of a window: a number stands for all of them."""
+_AXES = ("depth", "height", "width")
+_ENDS = {2: "top, bottom, left, right", 3: "front, back, top, bottom, left, right"}
+
+
+def sizes(size: Size, what: str, axes: int = 2, low: int = 1, ends: str = "") -> list[int]:
+    """One number, at least `low`, for each axis of a window: a number stands for all of them. ends: the names of the ends of
+    the axes, in their order, which may have one number each instead."""
     each: list[Any] = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
-    if len(each) != axes or not all(isinstance(item, numbers.Integral) for item in each):
-        names = ["depth", "height", "width"][-axes:]
-        refuse(ProgramError, f"{what} is {shown(size)}, it must be an integer or [{', '.join(names)}]")
+    forms = [form for form in (", ".join(_AXES[-axes:]), ends) if form]
+    are_whole = all(isinstance(item, numbers.Integral) and not isinstance(item, bool) and int(item) >= low for item in each)
+    if not are_whole or len(each) not in [form.count(",") + 1 for form in forms]:
+        listed = " or ".join(f"[{form}]" for form in forms)
+        refuse(ProgramError, f"{what} is {shown(size)}, it must be an integer, at least {low}, or {listed}")
     return [int(item) for item in each]
 
 
-def paddings(padding: Size | str, axes: int = 2, dilation: Size = 1) -> dict[str, Any]:
+def paddings(padding: Size | str, axes: int = 2, dilation: Size = 1, what: str = "padding") -> dict[str, Any]:
     """The padding attributes: numbers for axes, or for their ends. Warns if the operator ignores the dilation."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
-            refuse(ProgramError, f"padding is {shown(padding)}, as a string it must be 'SAME' or 'VALID'")
+            refuse(ProgramError, f"{what} is {shown(padding)}, as a string it must be 'SAME' or 'VALID'")
         if padding.upper() == "SAME" and max(sizes(dilation, "dilation", axes)) > 1:
             callsite.warn(
                 f"padding='SAME' sets dilation {shown(dilation)} to 1, as in PaddlePaddle; to keep the dilation, give "
                 "padding=dilation * (filter_size - 1) // 2"
             )
         return {"padding_algorithm": padding.upper(), "paddings": [0] * axes}
-    if np.shape(padding) == (2 * axes,):
-        return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}  # type: ignore[arg-type]
-    return {"padding_algorithm": "EXPLICIT", "paddings": sizes(padding, "padding", axes)}
+    return {"padding_algorithm": "EXPLICIT", "paddings": sizes(padding, what, axes, 0, _ENDS[axes])}

@@ -55,7 +55,7 @@ def deformable_conv(
     weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix, Normal(0.0, spread))
     attrs = {
         "strides": sizes(stride, "stride"),
-        "paddings": sizes(padding, "padding"),
+        "paddings": sizes(padding, "padding", low=0),
         "dilations": sizes(dilation, "dilation"),
         "groups": groups,
         "deformable_groups": whole("deformable_conv", "deformable_groups", deformable_groups),

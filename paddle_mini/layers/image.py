@@ -203,11 +203,11 @@ def fold(
 
 
 def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size) -> dict[str, Any]:
-    around = list(paddings) if np.shape(paddings) == (4,) else sizes(paddings, "paddings") * 2  # type: ignore[arg-type]
+    around = sizes(paddings, "paddings", low=0, ends="top, left, bottom, right")
     return {
         "kernel_sizes": sizes(kernel_sizes, "kernel_sizes"),
         "strides": sizes(strides, "strides"),
-        "paddings": around,
+        "paddings": around if len(around) == 4 else around * 2,
         "dilations": sizes(dilations, "dilations"),
     }
 

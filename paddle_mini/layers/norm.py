@@ -4,10 +4,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .._core import ProgramError
 from ..initializer import Constant, Normal
 from ..param_attr import ParamAttr
 from ..variable import Variable
-from .emit import activation, create_parameter, emit, emit_all, from_front, known_dim, layer_name, require_float, whole
+from .emit import activation, create_parameter, emit, emit_all, from_front, known_dim, layer_name, refuse, require_float, whole
 
 
 def batch_norm(
@@ -51,6 +52,12 @@ def batch_norm(
         create_parameter([channels], dtype, ParamAttr(given, Constant(value), trainable=False), prefix)
         for given, value in [(moving_mean_name, 0.0), (moving_variance_name, 1.0)]
     )
+    names = [variable.name for variable in (scale, bias, mean, variance)]
+    if len(set(names)) < len(names):
+        refuse(
+            ProgramError,
+            f"batch_norm: scale, bias, moving mean and moving variance are {', '.join(map(repr, names))}; give each its own name",
+        )
     outputs = emit_all(
         "batch_norm",
         {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},

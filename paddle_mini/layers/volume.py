@@ -149,7 +149,7 @@ def pool3d(
         "ceil_mode": ceil_mode,
         "exclusive": exclusive,
         "data_format": data_format,
-        **paddings(pool_padding, 3),
+        **paddings(pool_padding, 3, what="pool_padding"),
     }
     return emit("pool3d", {"X": input}, attrs, name=name)
 

@@ -72,6 +72,21 @@ def test_layer_norm():
         pm.layers.layer_norm(pm.layers.data("y", [2, -1]))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"moving_mean_name": "a", "moving_variance_name": "a"},
+        {"param_attr": "a", "bias_attr": "a"},
+        {"param_attr": "a", "moving_mean_name": "a"},
+    ],
+)
+def test_batch_norm_refuses_one_variable_for_two_purposes(names):
+    x = pm.layers.data("x", [-1, 3, 4, 4])
+    with pytest.raises(pm.ProgramError, match="batch_norm: scale, bias, moving mean and moving variance are .*'a'.*'a'"):
+        pm.layers.batch_norm(x, **names)
+    assert not pm.default_main_program().all_parameters() and not pm.default_startup_program().global_block().ops
+
+
 def test_l2_normalize():
     array = np.array([[3.0, 4.0], [0.0, 2.0]], "float32")
     (value,) = run(pm.layers.l2_normalize(pm.layers.data("x", [-1, 2]), axis=1), x=array)

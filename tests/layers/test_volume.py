@@ -60,6 +60,8 @@ def test_pool3d():
         (lambda x: L.pool3d(x), "pool3d: pool_size is missing"),
         (lambda x: L.pool3d(x, 2, "sum"), "pool_type is 'sum'"),
         (lambda x: L.conv3d(x, 6, 3, padding="most"), "padding is 'most'"),
+        (lambda x: L.conv3d(x, 6, 3, padding=[1, 2]), r"\[front, back, top, bottom, left, right\]"),
+        (lambda x: L.pool3d(x, 2, pool_padding=-1), "pool_padding is -1, it must be an integer, at least 0"),
     ],
 )
 def test_refusals(mistake, words):
