@@ -72,6 +72,7 @@ std::shared_ptr<PackedCopy> KernelInit::packed(const char* port, const char* ord
                                                size_t bytes, size_t i) const {
   const Variable* variable = input(port, i);
   if (!constants_ || !constants_->variables.count(variable)) return nullptr;
+  sizes.push_back(static_cast<int64_t>(variable->tensor.dtype));  // a program of another type may have a copy, too
   return constants_->store->at({variable, order, std::move(sizes)}, bytes);
 }
 

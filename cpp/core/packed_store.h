@@ -23,7 +23,7 @@ struct PackedCopy {
 
 class PackedStore {
  public:
-  // A variable, the name of the copy's order, and the sizes on which that depends.
+  // A variable, the name of the copy's order, and the sizes and the element type on which that depends.
   using Key = std::tuple<const Variable*, std::string, std::vector<int64_t>>;
 
   // The copy with this key, or a new one of `bytes`; nullptr if there is no memory for it.

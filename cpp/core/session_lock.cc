@@ -24,8 +24,9 @@ void SessionLock::add(Use& use, Access access) {
   if (const Use* outer = outer_of(use.thread_)) {
     bool inside = outer->begun_ && !is_run(outer->access_) && !is_run(access) &&
                   (is_shared(access) || !is_shared(outer->access_));
-    require<ScopeInUse>(inside, use.what_,
-                        " is running already in this thread: a signal handler can't begin another run");
+    require<ScopeInUse>(
+        inside, use.what_,
+        " is running already in this thread: functions that it calls, and signal handlers, can't use it");
     use.begun_ = true;
   } else if (access == Access::Edit) {
     bool runs = std::any_of(uses_.begin(), uses_.end(), [](const Use* other) { return is_run(other->access_); });

@@ -128,12 +128,17 @@ class BatchSplitter {
     int splits = 0;
     each_input(op, [&](int v, bool split) {
       splits += split;
-      fits = fits && (split ? is_batch(v, chain) : info(v).kind == VarKind::Tensor && !made.count(v));
+      fits = fits && (split ? is_batch(v, chain) : may_be_whole(op, v) && !made.count(v));
     });
     op.outputs.each([&](int v) {
       fits = fits && is_batch(v, chain) && segment_.variables[v].origin == Origin::Temporary && uses_[v].writes == 1;
     });
     return fits && splits > 0 && first_output(op) >= 0 && infers_parts(chain, op);
+  }
+
+  // A convolution whose filters are packed in each run is computed in another way, with other last bits, for few images.
+  bool may_be_whole(const RunOp& op, int v) const {
+    return info(v).kind == VarKind::Tensor && (op.schema().is_elementwise() || segment_.variables[v].constant);
   }
 
   // Parts begin where kernels expect arrays to begin.

@@ -91,7 +91,7 @@ class Lanes {
     if (std::get<std::string>(*op.desc().attr("data_format")) == "NHWC") return false;
     const int x = op.input("Input"), filter = op.input("Filter");
     const int out = forward ? op.output("Output") : op.input("Output@GRAD"), x_gradient = op.output("Input@GRAD");
-    if (!is_images(x) || !is_images(out) || filter < 0) return false;
+    if (!is_images(x) || !is_images(out) || filter < 0 || filter == x || filter == out) return false;
     if (forward ? !may_be_in_lanes(out) : x_gradient >= 0 && !may_be_in_lanes(x_gradient)) return false;
     const Shape& window = shape(filter);
     const int64_t filters = window[0] / std::get<int32_t>(*op.desc().attr("groups"));
@@ -144,11 +144,12 @@ class Lanes {
     return copy;
   }
 
-  // Images that the operator reads become those in lanes; those that it writes are in lanes.
+  // Images that the operator reads become those in lanes, and other inputs, such as filters that a convolution has computed,
+  // those that are not; images that it writes are in lanes.
   template <class F>
   void put_in_lanes(RunOp op, F holds_images) {
     op.inputs.each([&](int& v) {
-      if (holds_images(v) && !in_lanes_[static_cast<size_t>(v)]) v = copied(v, op);
+      if (holds_images(v) != in_lanes_[static_cast<size_t>(v)]) v = copied(v, op);
     });
     op.outputs.each([&](int v) {
       if (holds_images(v)) in_lanes_[static_cast<size_t>(v)] = true;

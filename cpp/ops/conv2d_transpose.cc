@@ -52,7 +52,6 @@ void define_transpose(OpTable& ops, const std::string& type) {
           .doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of "
                "Input[n, c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, the output channels of "
                "a group read only the input channels of that group.")
-          .splits_batch("Input")
           .input("Input", "[images, channels, height, width]")
           .input("Filter", "[channels, output channels / groups, window height, window width]")
           .output("Output", "[images, output channels, output height, output width]")

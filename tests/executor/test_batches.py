@@ -80,7 +80,6 @@ CHAINS = {
     "patches": (8, 4, lambda x: convolution(x, 72)),
     "groups": (8, 12, lambda x: convolution(x, 12, groups=2)),
     "channels last": (8, 16, lambda x: convolution(x, 16, data_format="NHWC")),
-    "transposed": (8, 8, lambda x: layers.conv2d_transpose(x, 6, filter_size=2, stride=2)),
     "maxima": (4, 16, lambda x: layers.pool2d(x, 3, "max", 2, 1)),
     "means": (16, 5, lambda x: layers.pool2d(x, pool_type="avg", global_pooling=True)),
     "normalization": (4, 16, lambda x: layers.batch_norm(convolution(x, 8, bias_attr=False), is_test=True)),
@@ -101,6 +100,33 @@ def test_a_batch_in_parts_has_the_same_bits(name, count, monkeypatch):
     model = Model(build, wide)
     assert_same_bits(model, 1, monkeypatch)
     assert f"run {count} times" in model.plan()
+
+
+@pytest.mark.parametrize("options", [{"stride": [1, 2], "padding": [0, 1], "dilation": [2, 1]}, {"padding": 1}])
+def test_transposed_convolutions_are_not_split(options, monkeypatch):
+    """Their sums have another order for many images than for one."""
+
+    def build(x):
+        out = layers.conv2d_transpose(layers.relu(x), 32, filter_size=4, **options)
+        return [layers.sigmoid(layers.conv2d(layers.relu(out), 4, 3))]
+
+    model = Model(build, (17, 32, 3, 49))
+    assert "conv2d_transpose(Input=relu_0.tmp_0 [17" in model.plan()
+    assert_same_bits(model, 1, monkeypatch)
+
+
+def test_convolutions_with_filters_that_are_fed_are_not_split(monkeypatch):
+    """Those of a few pixels are not computed by Winograd's algorithm then."""
+
+    def build(x):
+        filters = layers.data("filters", [32, 32, 3, 3])
+        out = x.block.create_var(name="out", shape=[-1, 32, 12, 12], dtype="float32")
+        x.block.append_op("conv2d", {"Input": layers.relu(x), "Filter": filters}, {"Output": out}, {"paddings": [1, 1]})
+        return [layers.relu(out)]
+
+    model = Model(build, (4, 32, 12, 12))
+    model.feed["filters"] = images(32, 32, 3, 3)
+    assert_same_bits(model, 0, monkeypatch)
 
 
 def test_as_many_entries_as_fit_run_at_once(monkeypatch):

@@ -103,6 +103,28 @@ def test_one_step_is_as_exact_as_without_the_pass(monkeypatch):
     assert errors["lanes"] < max(2 * errors[""], 1e-5)
 
 
+def with_computed_filters(x):
+    """Images of one convolution are the filters of another one; and of themselves."""
+    for _ in range(6):  # so many that the pass takes the copies of the filters
+        x = convolution(x, 16, act="tanh")
+    filters = convolution(x, 16, act="tanh")
+    for image in (x, filters):
+        out = x.block.create_var(name=pm.unique_name.generate("out"), shape=[-1, 16, -1, -1], dtype="float32")
+        x.block.append_op("conv2d", {"Input": image, "Filter": filters}, {"Output": out}, {"paddings": [1, 1]})
+        x = x + out * 0.01
+    for _ in range(3):
+        x = convolution(x, 16)
+    return x
+
+
+def test_filters_that_a_convolution_has_computed(monkeypatch):
+    model, other = Model(with_computed_filters, 16, 3), Model(with_computed_filters, 16, 3)
+    assert in_lanes(model) > 0
+    found = model.steps(2)
+    monkeypatch.setenv("PM_PASSES", "")
+    np.testing.assert_allclose(np.array(found).ravel(), np.array(other.steps(2)).ravel(), rtol=1e-4)
+
+
 def test_an_inner_variable_that_is_fetched_has_its_shape_and_value(monkeypatch):
     model, other = Model(), Model()
     inner = [op.output("Y")[0] for op in model.main.global_block().ops if op.type == "batch_norm"]

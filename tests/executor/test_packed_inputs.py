@@ -168,6 +168,33 @@ def test_all_plans_and_executors_share_the_copies():
     assert _core.memory_in_use() - before < 3 * filters  # one copy of each of two orders, for 18 plans
 
 
+def test_programs_of_another_element_type_have_copies_of_their_own():
+    """In a process of its own: a copy that were too small would be written beyond its end."""
+    script = """
+        import numpy as np
+        import paddle_mini as pm
+
+        images = np.random.RandomState(0).randn(1, 256, 16, 16)
+        filters = np.random.RandomState(1).randn(256, 256, 1, 1)
+        programs = {}
+        for dtype in ("float32", "float64"):
+            with pm.program_guard(pm.Program(), pm.Program()):
+                x = pm.layers.data("x", [-1, 256, 16, 16], dtype)
+                out = pm.layers.conv2d(x, 256, 1, param_attr="w", bias_attr=False)
+                out = pm.layers.matmul(pm.layers.reshape(out, [-1, 256]), pm.layers.reshape(out, [-1, 256]), transpose_y=True)
+                programs[dtype] = (pm.default_main_program(), out)
+        exe, scope = pm.Executor(threads=1), pm.Scope()
+        for dtype in ("float32", "float64", "float32"):
+            main, out = programs[dtype]
+            found = []
+            for one in (scope, pm.Scope()):
+                one.set("w", filters.astype(dtype))
+                found.append(exe.run(main, {"x": images.astype(dtype)}, [out], one)[0])
+            assert found[0].tobytes() == found[1].tobytes(), dtype
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=120)
+
+
 def test_threads_that_read_while_another_one_sets():
     """Each result is that of one of the two values, never of a mixture."""
     model = Model()

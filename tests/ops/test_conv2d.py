@@ -234,6 +234,13 @@ def test_gradients_of_many_sizes(case):
         assert [value.tobytes() for value in other] == [value.tobytes() for value in (out, of_images, of_filters)]
 
 
+@pytest.mark.parametrize("channels, filters", [(0, 17), (33, 0)])
+def test_sums_of_no_channels_are_zeros(channels, filters):
+    shapes = [(2, channels, 5, 5), (filters, channels, 1, 1), (2, filters, 5, 5)]
+    for dtype in ("float32", "float64"):
+        assert not any(value.any() for value in gradients_of(*[np.ones(shape, dtype) for shape in shapes], {}))
+
+
 @pytest.mark.parametrize("channels, groups", [(3, 3), (20, 1)])
 def test_an_infinity_reaches_only_the_taps_that_read_it(channels, groups):
     """The first pixel of a row: the last column of the window never reads it."""

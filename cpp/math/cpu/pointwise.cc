@@ -170,7 +170,8 @@ void PointwiseConvolution<T>::pack(KernelContext& context, const T* filter, T* t
 template <class T>
 void PointwiseConvolution<T>::multiply(StoredParts<T>& stored, const LastSteps<T>& steps, const Part& part,
                                        const T* image, const T* filter, const Plane& to, T* copy) const {
-  const int64_t depth = s_.in_channels, plane = s_.pixels(), segments = parts_of(depth, kDepth);
+  const int64_t depth = s_.in_channels, plane = s_.pixels();
+  const int64_t segments = std::max<int64_t>(parts_of(depth, kDepth), 1);  // sums of no channel are zeros
   const int64_t each = s_.out_channels / blocks_, longer = s_.out_channels % blocks_, pixels = part.end - part.first;
   for (int64_t s = 0; s < segments; ++s) {
     const int64_t from = depth * s / segments, count = depth * (s + 1) / segments - from;
