@@ -44,10 +44,10 @@ def seed(number: int) -> None:
     """
     if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
         raise ProgramError(f"seed {shown(number)} is not an integer in [0, 2**64)")
-    now = state()
-    now.seed = int(number)
-    for executor in now.executors:
-        executor._core.seed(now.seed)
+    seeds = state().seeds
+    seeds.number = int(number)
+    for executor in seeds.executors:
+        executor._core.seed(seeds.number)
 
 
 @answers_names
@@ -87,8 +87,8 @@ class Executor:
         self.allow_cpu_fallback = bool(allow_cpu_fallback)
         self.max_loop_steps = _loop_bound(max_loop_steps)
         self.threads = None if threads is None else whole_threads(threads)
-        self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
-        state().executors.add(self)
+        self._core = self._new_core(state().seeds.number, bool(files), self.allow_cpu_fallback)
+        state().seeds.executors.add(self)
 
     def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
         return _core.Executor(
