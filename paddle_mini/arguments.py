@@ -92,6 +92,13 @@ def _is_plain(value: Any, kind: str) -> bool:
     return isinstance(value, numbers.Integral if kind == "int" else numbers.Real)
 
 
+def flag(what: str, value: Any) -> bool:
+    """The value as a bool; ProgramError, which begins with `what`, unless it is one, or 0 or 1."""
+    if value is not True and value is not False and not _is_plain(value, "bool"):
+        raise ProgramError(f"{what} is {shown(value)}, it must be True or False")
+    return bool(value)
+
+
 def make_explained(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Wraps those of these functions of a module that have arguments, and such public methods of these classes."""
     for name in names:

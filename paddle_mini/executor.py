@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import numbers
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -50,7 +51,7 @@ def seed(number: int) -> None:
         executor._core.seed(seeds.number)
 
 
-@answers_names
+@partial(answers_names, fixed=("place", "allow_cpu_fallback", "max_loop_steps", "threads"))
 class Executor:
     """Runs programs on a place. A program is checked, planned and given its memory at its first run
     with these feeds and fetches; later runs reuse that.

@@ -9,7 +9,6 @@ from .program import Program
 from .thread_state import ThreadState, setting, state
 
 
-
 def _set_new_programs(now: ThreadState) -> None:
     now.main, now.startup = Program(), Program()
     now.names = now.main._names, now.startup._names

@@ -125,6 +125,8 @@ def hinted():
         "Predictor": object.__new__(pm.Predictor),
         "Trainer": object.__new__(pm.Trainer),
         "Loader": pm.data.Loader([1, 2]),
+        "Callback": pm.training.EarlyStopping(),
+        "LRScheduler": pm.lr.StepDecay(0.1, 3),
     }
     for home, names in framework_names.HINTS.items():
         owner = owners[home] if home in owners else getattr(pm, home)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -89,7 +90,7 @@ class _Once:
         return samples
 
 
-@answers_names
+@partial(answers_names, fixed=("data", "is_batched"))
 class Loader:
     """Samples of a data set, epoch by epoch. Each method returns a new Loader with one property more.
 

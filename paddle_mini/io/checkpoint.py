@@ -13,6 +13,7 @@ from ..callsite import warn
 from ..errors import shown, whole
 from ..executor import Executor
 from ..program import Program
+from ..renamed import answers_names
 from ..scope import scope_or_global
 from ..termination import heed_sigterm
 from .background import BackgroundCall
@@ -37,6 +38,7 @@ class Restored(NamedTuple):
     path: str
 
 
+@answers_names
 class CheckpointManager:
     """Saves all that a training run needs to resume with the same bits, and restores it.
 
