@@ -268,11 +268,11 @@ class Program:
             >>> text = pm.default_main_program().to_dot("program.dot")  # `dot -Tsvg program.dot` draws it
         """
         from .inspection.dot import dot_text
+        from .io.regular_files import write_text
 
         text = dot_text(self)
         if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            write_text(path, text)
         return text
 
     def _repr_html_(self) -> str:

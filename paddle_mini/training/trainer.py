@@ -166,6 +166,8 @@ class Trainer:
             self.history.stopped = None
             for callback in callbacks:
                 callback.on_fit_begin(self, columns)
+            if self.checkpoints is not None:
+                self.checkpoints.prepare()
             if self.optimizer is not None:
                 self.optimizer.minimize(self.measures["loss"], self.startup)
                 # Mixed precision has changed the types of variables: the copy for testing is made again.
