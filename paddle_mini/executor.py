@@ -17,13 +17,17 @@ from .feeds import converted, filled, numpy_dtype, short
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
-from .renamed import answers_names
+from .renamed import answers_names, refuses_copies
 from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
 from .threads import whole_threads
 from .variable import Variable
 
 atexit.register(_core.end_work)  # threads that run programs must not ask for the GIL after the interpreter's end
+
+refuses_copies(
+    _core.Executor, "make another one, Executor(place); a Predictor has clone(), and is loaded again in another process"
+)
 
 Fetches = Sequence[Variable | str] | Variable | str | None
 

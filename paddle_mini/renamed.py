@@ -177,6 +177,15 @@ def answers_names(kind: K, fixed: Iterable[str] = ()) -> K:
     return kind
 
 
+def refuses_copies(kind: type, advice: str) -> None:
+    """Objects of a class of the bindings, and what holds one, can't be pickled or deeply copied; the error says what to do."""
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        raise TypeError(f"a {kind.__name__} can't be copied or pickled: {advice}")
+
+    kind.__reduce_ex__ = __reduce_ex__  # type: ignore[assignment]
+
+
 class Submodule(ModuleType):
     """A module with the name of a function of another framework, such as layers.linear."""
 

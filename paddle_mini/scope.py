@@ -9,12 +9,13 @@ import numpy as np
 
 from ._core import ProgramError, Scope, ShapeError, as_array
 from .errors import shown
-from .renamed import answers_names
+from .renamed import answers_names, refuses_copies
 from .thread_state import setting, state
 
 __all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
 
 answers_names(Scope)
+refuses_copies(Scope, "io.get_state(program, scope) is a dict of its arrays, io.set_state(program, state, scope) sets them")
 state().scope = Scope()
 
 

@@ -184,6 +184,8 @@ class Loader:
             raise ProgramError("Loader.batch: " + ("the loader has batches" if self.is_batched else "give pad or feeder"))
         if feeder is not None and not callable(getattr(feeder, "feed", None)):
             raise ProgramError(f"Loader.batch: feeder is {shown(feeder)}, it must be a DataFeeder")
+        if length is not None and not callable(length):
+            raise ProgramError(f"Loader.batch: length is {shown(length)}, it must be a function of a sample, such as len")
         collate = Collate(pad) if feeder is None else feeder.feed
         changed = {"_size": int(size), "_drop_last": drop_last, "_length": length, "_window": window, "is_batched": True}
         return self._with(_work=self._work._replace(collate=collate), **changed)
