@@ -57,15 +57,21 @@ def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -
     for name, value in kwargs.items():
         meant = name if name in known else others.get(name)
         if meant is None:
-            advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
-            advice = advice or next((text for other, here, text in ARGUMENT_HINTS if other == name and here in known), None)
-            own = [one for one in known if one != "self"]
-            hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own)}"
-            raise TypeError(f"{function}() has no argument '{name}'{hint}")
+            raise unknown_argument(function, name, known)
         if meant in result or (meant != name and meant in kwargs):
             raise TypeError(f"{function}() got both '{meant}' and '{name}', which mean the same")
         result[meant] = value
     return result
+
+
+def unknown_argument(function: str, name: str, known: Iterable[str]) -> TypeError:
+    """The error for a keyword that a function with these parameters lacks."""
+    own, others = [one for one in known if one != "self"], other_names(function, known)
+    advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+    advice = advice or next((text for other, here, text in ARGUMENT_HINTS if other == name and here in own), None)
+    advice = advice or (f"it is {others[name]}" if name in others else None)
+    hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
+    return TypeError(f"{function}() has no argument '{name}'{hint}")
 
 
 def make_take_other_names(namespace: dict[str, Any], names: Iterable[str]) -> None:

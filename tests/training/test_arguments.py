@@ -186,3 +186,17 @@ def test_folders_are_made_before_training(tmp_path, by):
         assert of.step == 0 and not of.main.minimizers
     fit(tmp_path / "folder")
     assert pm.io.CheckpointManager(tmp_path / "folder").steps() == [of.step]
+
+
+def test_the_optimizer_stays_an_attribute():
+    seen = []
+
+    class Slower(pm.training.Callback):
+        def on_epoch_end(self, trainer, values):
+            trainer.optimizer.set_lr(0.01, trainer.scope)
+            seen.append(trainer.optimizer.get_lr(trainer.scope))
+
+    of = trainer(pm.optimizer.SGD(0.1))
+    of.fit(arrays(), callbacks=[Slower()], progress=False)
+    of.fit(arrays(), callbacks=[Slower()], progress=False)  # it minimizes once
+    assert seen == pytest.approx([0.01, 0.01])
