@@ -56,9 +56,11 @@ def explained(function: F) -> F:
             if isinstance(error, Error) or is_inside(sys._getframe(1).f_code) or not _unexpected(error):
                 raise
             message = _about(function, args, kwargs)
-            if not message:
-                raise
-            raise ProgramError(message) from error
+            if message:
+                raise ProgramError(message) from error
+            if kwargs and isinstance(error, TypeError):
+                _require_names(function, args, kwargs)
+            raise
 
     setattr(call, _DONE, True)
     return call  # type: ignore[return-value]
@@ -90,6 +92,13 @@ def _is_plain(value: Any, kind: str) -> bool:
     if kind == "bool":
         return isinstance(value, int) and value in (0, 1)
     return isinstance(value, numbers.Integral if kind == "int" else numbers.Real)
+
+
+def flag(what: str, value: Any) -> bool:
+    """The value as a bool; ProgramError, which begins with `what`, unless it is one, or 0 or 1."""
+    if value is not True and value is not False and not _is_plain(value, "bool"):
+        raise ProgramError(f"{what} is {shown(value)}, it must be True or False")
+    return bool(value)
 
 
 def make_explained(namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -144,6 +153,22 @@ def _gave_message(code: CodeType, position: int) -> bool:
     return is_inside(code) and code.co_name != "__getattr__" and dis.opname[code.co_code[position]] == "RAISE_VARARGS"
 
 
+def _require_names(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """TypeError for the first keyword that the function does not have."""
+    from .renamed import unknown_argument  # which imports this
+
+    parameters = inspect.signature(function).parameters
+    unknown = [name for name in kwargs if name not in parameters]
+    if unknown and not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        raise unknown_argument(_name_of(function, args), unknown[0], parameters) from None
+
+
+def _name_of(function: Any, args: tuple[Any, ...]) -> str:
+    """The name of a function, and of the class for its constructor."""
+    name: str = function.__qualname__
+    return type(args[0]).__name__ if name.endswith(".__init__") else name
+
+
 def _about(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], only: str = "") -> str:
     """The message about the argument `only`, or about the first one that does not fit its annotation; "" if all fit."""
     from .annotations import expected, fits, meaning  # only errors need them
@@ -153,9 +178,7 @@ def _about(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], only
         given = signature.bind(*args, **kwargs).arguments
     except (TypeError, ValueError):
         return ""
-    name = function.__qualname__
-    if name.endswith(".__init__"):
-        name = type(args[0]).__name__
+    name = _name_of(function, args)
     for parameter, value in given.items():
         annotation = meaning(signature.parameters[parameter], function)
         if parameter == only or not (only or fits(value, annotation)):

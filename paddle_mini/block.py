@@ -9,6 +9,7 @@ from . import _core, callsite, dtypes, roles
 from ._core import check_variable_name, printable
 from .errors import located, near, shown
 from .operator import EMPTY_NAME, Operator, slots
+from .renamed import answers_names
 from .schemas import typed_attrs
 from .transaction import before_growing, before_setting, on_undo
 from .variable import Parameter, Variable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 
+@answers_names
 class Block:
     """Operators in the order they run, and the variables they name. Inner blocks, of loops and
     branches, see the variables of their parents.

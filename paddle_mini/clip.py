@@ -16,7 +16,7 @@ from .averaging.lengths import is_number
 from .block import Block
 from .errors import shown
 from .initializer import Constant
-from .renamed import show_public
+from .renamed import answers_names, show_public
 from .roles import OPTIMIZE, op_role_guard
 from .transaction import before_setting
 from .variable import Parameter, Variable
@@ -36,6 +36,7 @@ Pairs = list[tuple[Parameter, Variable]]
 _LARGEST = float(np.finfo("float32").max)
 
 
+@answers_names
 class GradientClip(ABC):
     """Called with (parameter, gradient) pairs, appends operators and returns the pairs to use.
 

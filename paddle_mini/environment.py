@@ -33,6 +33,11 @@ def value_of(name: str) -> str:
     return os.environ.get(name, "")
 
 
+def not_read() -> list[str]:
+    """The names of variables of this process that begin as those of the list do, but are not in it."""
+    return sorted(name for name in os.environ if name.startswith("PM_") and name not in VARIABLES)
+
+
 def described() -> list[tuple[str, str, str]]:
     """(name, value, effect) of all variables."""
     return [(name, value_of(name), does) for name, does in VARIABLES.items()]

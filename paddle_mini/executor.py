@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import numbers
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -16,13 +17,17 @@ from .feeds import converted, filled, numpy_dtype, short
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
-from .renamed import answers_names
+from .renamed import answers_names, refuses_copies
 from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
 from .threads import whole_threads
 from .variable import Variable
 
 atexit.register(_core.end_work)  # threads that run programs must not ask for the GIL after the interpreter's end
+
+refuses_copies(
+    _core.Executor, "make another one, Executor(place); a Predictor has clone(), and is loaded again in another process"
+)
 
 Fetches = Sequence[Variable | str] | Variable | str | None
 
@@ -44,13 +49,13 @@ def seed(number: int) -> None:
     """
     if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
         raise ProgramError(f"seed {shown(number)} is not an integer in [0, 2**64)")
-    now = state()
-    now.seed = int(number)
-    for executor in now.executors:
-        executor._core.seed(now.seed)
+    seeds = state().seeds
+    seeds.number = int(number)
+    for executor in seeds.executors:
+        executor._core.seed(seeds.number)
 
 
-@answers_names
+@partial(answers_names, fixed=("place", "allow_cpu_fallback", "max_loop_steps", "threads"))
 class Executor:
     """Runs programs on a place. A program is checked, planned and given its memory at its first run
     with these feeds and fetches; later runs reuse that.
@@ -87,8 +92,8 @@ class Executor:
         self.allow_cpu_fallback = bool(allow_cpu_fallback)
         self.max_loop_steps = _loop_bound(max_loop_steps)
         self.threads = None if threads is None else whole_threads(threads)
-        self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
-        state().executors.add(self)
+        self._core = self._new_core(state().seeds.number, bool(files), self.allow_cpu_fallback)
+        state().seeds.executors.add(self)
 
     def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
         return _core.Executor(

@@ -4,13 +4,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from . import unique_name
 from ._core import ProgramError
 from .program import Program
-from .thread_state import state
+from .thread_state import ThreadState, setting, state
 
-state().main, state().startup = Program(), Program()
-unique_name.use_programs(state().main._names, state().startup._names)
+
+def _set_new_programs(now: ThreadState) -> None:
+    now.main, now.startup = Program(), Program()
+    now.names = now.main._names, now.startup._names
+
+
+_set_new_programs(state())
 
 
 def default_main_program() -> Program:
@@ -55,14 +59,14 @@ def reset_default_programs() -> None:
     now = state()
     if now.guard_depth:
         raise ProgramError("reset_default_programs inside program_guard: give the guard new programs instead")
-    now.main, now.startup = Program(), Program()
-    unique_name.use_programs(now.main._names, now.startup._names)
+    _set_new_programs(now)
 
 
 @contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
     """Layer functions inside append to these programs; without a startup program, to the startup
-    program of outside.
+    program of outside. In another thread than the main one they are so for this thread only: threads may build programs at
+    the same time.
 
     main_program, startup_program: Programs; None for the latter: that of outside.
     Example:
@@ -75,16 +79,7 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     for program in (main_program, startup_program):
         if not isinstance(program, Program) and (program is not None or program is main_program):
             raise ProgramError(f"program_guard takes programs, not {type(program).__name__}")
-    now = state()
-    before = now.main, now.startup
-    now.main = main_program
-    if startup_program is not None:
-        now.startup = startup_program
-    names_before = unique_name.use_programs(now.main._names, now.startup._names)
-    now.guard_depth += 1
-    try:
+    startup = state().startup if startup_program is None else startup_program
+    names = main_program._names, startup._names
+    with setting(main=main_program, startup=startup, names=names, guard_depth=state().guard_depth + 1):
         yield
-    finally:
-        now.guard_depth -= 1
-        now.main, now.startup = before
-        unique_name.use_programs(*names_before)

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import callsite, dtypes
 from .arguments import explained
+from .renamed import answers_names
 from .schemas import attr_types
 from .transaction import before_setting
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 EMPTY_NAME = "@EMPTY@"  # marks a missing variable in a list of names
 
 
+@partial(answers_names, fixed=("block", "type"))
 class Operator:
     """One step of a program. Change it through its methods, so that the program knows.
 

@@ -16,6 +16,7 @@ from .optimizer.replica_mean import ReplicaMean
 from .optimizer.wrapper import OptimizerWrapper
 from .place import Place
 from .program import Program
+from .renamed import answers_names
 from .replica_threads import ReplicaThreads
 from .roles import LOSS, OPTIMIZE
 from .scope import LoDTensor, Scope
@@ -24,6 +25,7 @@ from .variable import Parameter, Variable
 _SUM = "c_allreduce_sum"
 
 
+@answers_names
 class DataParallel:
     """Replicas of a training program, each on a place, with its own scope and thread.
 

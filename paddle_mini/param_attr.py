@@ -8,8 +8,10 @@ from .averaging.lengths import is_number
 from .errors import shown
 from .initializer import Initializer
 from .regularizer import require_regularizer
+from .renamed import answers_names
 
 
+@answers_names
 class ParamAttr:
     """Facts of a parameter.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ._core import ProgramError, Scope
@@ -16,7 +17,7 @@ from .place import Place
 from .renamed import answers_names
 
 
-@answers_names
+@partial(answers_names, fixed=("inputs", "outputs"))
 class Predictor:
     """A saved model, loaded once; any number of threads call it at the same time, with batches of any size.
 

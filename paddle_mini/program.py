@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _core, dataflow, show, transform, unique_name
 from .block import Block
+from .errors import whole
 from .gradient_names import calls_before
 from .operator import Operator
 from .renamed import answers_names
@@ -37,8 +38,7 @@ class Program:
 
     def __init__(self) -> None:
         self.blocks = [Block(self, 0)]
-        self.random_seed = 0
-        """Not 0: random operators appended from now on draw the same numbers at every run."""
+        self._random_seed = 0
         self.backward_count = 0
         self.is_loaded = False  # its declarations are those of a file
         self._current = 0
@@ -120,13 +120,22 @@ class Program:
             if not any(name in block.vars for block in self.blocks):
                 return name
 
+    @property
+    def random_seed(self) -> int:
+        """Not 0: random operators that are appended after it was set draw the same numbers at every run."""
+        return self._random_seed
+
+    @random_seed.setter
+    def random_seed(self, seed: int) -> None:
+        self._random_seed = whole("random_seed", seed, low=0)
+
     def next_seed(self) -> int:
         """A seed for one random operator: 0, the executor's generator, without random_seed."""
-        if not self.random_seed:
+        if not self._random_seed:
             return 0
         before_setting(vars(self), "_seeds")
         self._seeds += 1
-        return (self.random_seed * 1000003 + self._seeds * 7919) % (2**31 - 1) or 1
+        return (self._random_seed * 1000003 + self._seeds * 7919) % (2**31 - 1) or 1
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -215,7 +224,7 @@ class Program:
 
     def _copy(self, description: dict[str, Any]) -> Program:
         copy = Program._from_description(description)
-        copy.random_seed, copy._seeds = self.random_seed, self._seeds
+        copy._random_seed, copy._seeds = self._random_seed, self._seeds
         copy._names, copy.is_loaded = dict(self._names), self.is_loaded
         copy.parameter_info = self.parameter_info
         copy.schedules = {name: rate for name, rate in self.schedules.items() if name in copy.blocks[0].vars}
@@ -259,11 +268,11 @@ class Program:
             >>> text = pm.default_main_program().to_dot("program.dot")  # `dot -Tsvg program.dot` draws it
         """
         from .inspection.dot import dot_text
+        from .io.regular_files import write_text
 
         text = dot_text(self)
         if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            write_text(path, text)
         return text
 
     def _repr_html_(self) -> str:

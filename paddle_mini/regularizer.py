@@ -11,7 +11,7 @@ from ._core import ProgramError
 from .averaging.lengths import is_number
 from .block import Block
 from .errors import shown
-from .renamed import show_public
+from .renamed import answers_names, show_public
 from .roles import OPTIMIZE, op_role_guard
 from .transaction import atomic
 from .variable import Parameter, Variable
@@ -21,6 +21,7 @@ __all__ = ["L1Decay", "L1DecayRegularizer", "L2Decay", "L2DecayRegularizer", "Re
 Pairs = list[tuple[Parameter, Variable]]
 
 
+@answers_names
 class Regularizer(ABC):
     """Called with a parameter and a block, appends the penalty's gradient and returns its variable.
 

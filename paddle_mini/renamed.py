@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from .arguments import make_explained
+from .callsite import is_inside
 from .errors import near, same_letters
 from .framework_names import ARGUMENT_HINTS, HINTS
 from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, WITHOUT
@@ -56,15 +57,21 @@ def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -
     for name, value in kwargs.items():
         meant = name if name in known else others.get(name)
         if meant is None:
-            advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
-            advice = advice or next((text for other, here, text in ARGUMENT_HINTS if other == name and here in known), None)
-            own = [one for one in known if one != "self"]
-            hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own)}"
-            raise TypeError(f"{function}() has no argument '{name}'{hint}")
+            raise unknown_argument(function, name, known)
         if meant in result or (meant != name and meant in kwargs):
             raise TypeError(f"{function}() got both '{meant}' and '{name}', which mean the same")
         result[meant] = value
     return result
+
+
+def unknown_argument(function: str, name: str, known: Iterable[str]) -> TypeError:
+    """The error for a keyword that a function with these parameters lacks."""
+    own, others = [one for one in known if one != "self"], other_names(function, known)
+    advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+    advice = advice or next((text for other, here, text in ARGUMENT_HINTS if other == name and here in own), None)
+    advice = advice or (f"it is {others[name]}" if name in others else None)
+    hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
+    return TypeError(f"{function}() has no argument '{name}'{hint}")
 
 
 def make_take_other_names(namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -115,6 +122,8 @@ def found(path: str) -> Any:
     raise AttributeError(f"paddle_mini has no '{path}'" + (f"; {advice}" if advice else near(name, siblings, home + dot)))
 
 
+_BELOW = f"{__package__}."
+
 # Where names are looked for that another module or object lacks, first the most frequent.
 _HOMES = "layers optimizer training lr data io clip regularizer initializer averaging loggers amp".split()
 
@@ -142,15 +151,45 @@ def unknown(home: str, name: str, owner: Any) -> AttributeError:
     return AttributeError(f"{what} has no attribute '{name}'; {advice}")
 
 
-def answers_names(kind: K) -> K:
-    """A class whose objects answer names that they lack with the advice of HINTS. It has a __getattr__ that a type checker
-    does not see: it would take every name for one of the objects'."""
+def answers_names(kind: K, fixed: Iterable[str] = ()) -> K:
+    """A class whose objects answer names that they lack with the advice of HINTS, when they are read and when they are set,
+    which would have no effect; classes derived from it outside of this package have attributes of their own. fixed: attributes
+    that keep the value that they got first. A type checker does not see these methods: it would take every name for one of
+    the objects'."""
+    set_attribute = object.__setattr__
+    settable: dict[type, set[str]] = {}  # names that were found to be so, by class
 
     def __getattr__(self: Any, name: str) -> Any:
         raise unknown(kind.__name__, name, self)
 
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        try:
+            known = settable[type(self)]
+        except KeyError:
+            known = settable[type(self)] = set()
+        if name not in known:
+            is_own = is_inside(sys._getframe(1).f_code)
+            if name in fixed:
+                if name in vars(self) and not is_own:
+                    raise AttributeError(f"'{name}' of '{type(self).__name__}' object is fixed: make another object")
+            elif is_own or name.startswith("_") or hasattr(type(self), name) or not type(self).__module__.startswith(_BELOW):
+                known.add(name)
+            else:
+                raise unknown(kind.__name__, name, self)
+        set_attribute(self, name, value)
+
     kind.__getattr__ = __getattr__  # type: ignore[attr-defined]
+    kind.__setattr__ = __setattr__  # type: ignore[assignment]
     return kind
+
+
+def refuses_copies(kind: type, advice: str) -> None:
+    """Objects of a class of the bindings, and what holds one, can't be pickled or deeply copied; the error says what to do."""
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        raise TypeError(f"a {kind.__name__} can't be copied or pickled: {advice}")
+
+    kind.__reduce_ex__ = __reduce_ex__  # type: ignore[assignment]
 
 
 class Submodule(ModuleType):

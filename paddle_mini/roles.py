@@ -7,7 +7,7 @@ from typing import Any
 
 from ._core import ProgramError
 from .errors import shown
-from .thread_state import state
+from .thread_state import setting, state
 
 # op_role
 FORWARD, BACKWARD, OPTIMIZE, RPC, DIST, LR_SCHEDULE, LOSS = 0, 1, 2, 4, 8, 16, 256
@@ -47,13 +47,8 @@ def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
     names: list[Any] = [getattr(var, "name", var) for var in role_var] if isinstance(role_var, (list, tuple)) else [role_var]
     if not all(isinstance(name, str) for name in names) or isinstance(role_var, str):
         raise ProgramError(f"op_role_guard: role_var is {shown(role_var)}, it must be a list of variables or their names")
-    now = state()
-    before = now.role, now.role_var
-    now.role, now.role_var = role, names
-    try:
+    with setting(role=role, role_var=names):
         yield
-    finally:
-        now.role, now.role_var = before
 
 
 @contextmanager
@@ -74,9 +69,5 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     kind, _, index = name.partition(":")
     if kind not in ("", "cpu", "gpu", "emulated") or (index and (kind == "cpu" or not index.isdigit())):
         raise ProgramError(f"device_guard({shown(device)}): the device is 'cpu', 'gpu', 'gpu:N' or 'emulated:N'")
-    now = state()
-    before, now.device = now.device, name
-    try:
+    with setting(device=name):
         yield
-    finally:
-        now.device = before

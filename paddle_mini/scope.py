@@ -9,12 +9,13 @@ import numpy as np
 
 from ._core import ProgramError, Scope, ShapeError, as_array
 from .errors import shown
-from .renamed import answers_names
-from .thread_state import state
+from .renamed import answers_names, refuses_copies
+from .thread_state import setting, state
 
 __all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
 
 answers_names(Scope)
+refuses_copies(Scope, "io.get_state(program, scope) is a dict of its arrays, io.set_state(program, state, scope) sets them")
 state().scope = Scope()
 
 
@@ -34,7 +35,7 @@ def global_scope() -> Scope:
 
 @contextmanager
 def scope_guard(scope: Scope) -> Iterator[Scope]:
-    """Sets the default scope of runs inside.
+    """Sets the default scope of runs inside; in another thread than the main one, for this thread only.
 
     Example:
         >>> y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4, param_attr="weight")
@@ -43,12 +44,8 @@ def scope_guard(scope: Scope) -> Iterator[Scope]:
         >>> "weight" in scope, "weight" in pm.global_scope()
         (True, False)
     """
-    now = state()
-    before, now.scope = now.scope, require_scope(scope)
-    try:
+    with setting(scope=require_scope(scope)):
         yield scope
-    finally:
-        now.scope = before
 
 
 def require_scope(scope: Any) -> Scope:

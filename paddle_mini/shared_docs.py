@@ -11,6 +11,8 @@ def describe_shared(things: Iterable[Any], arguments: Mapping[str, str], errors:
     """Completes docstrings of functions and classes, before their examples: with the descriptions of those of their
     parameters that they do not name, and with errors, by class."""
     for thing in dict.fromkeys(things):  # some have two names
+        if thing.__doc__ is None:  # python -OO leaves docstrings out
+            continue
         parameters = _parameters(thing.__init__ if inspect.isclass(thing) else thing)
         text, example, code = _without_margin(thing.__doc__).partition("\nExample:\n")
         names = [name for name in parameters if name in arguments and not _names(text, name)]

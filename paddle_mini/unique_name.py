@@ -15,7 +15,7 @@ from itertools import islice
 from ._core import ProgramError
 from .errors import shown
 from .renamed import show_public
-from .thread_state import state
+from .thread_state import setting, state
 from .transaction import before_setting
 
 __all__ = ["generate", "guard"]
@@ -58,25 +58,8 @@ def guard(counters: Counters | None = None) -> Iterator[Counters]:
     inside = {} if counters is None else counters
     if not isinstance(inside, dict):
         raise ProgramError(f"unique_name.guard: counters is {shown(counters)}, it must be what such a guard gave, or None")
-    before = switch(inside)
-    try:
+    with setting(guard_names=inside):
         yield inside
-    finally:
-        switch(before)
-
-
-def switch(counters: Counters | None) -> Counters | None:
-    """Takes these counters from now on (None: those of the programs); gives back the former."""
-    now = state()
-    before, now.guard_names = now.guard_names, counters
-    return before
-
-
-def use_programs(*counters: Counters) -> tuple[Counters, ...]:
-    """The counters of the programs that are being built; gives back the former ones."""
-    now = state()
-    before, now.names = now.names, counters
-    return before
 
 
 def counters_after(names: Iterable[str]) -> Counters:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, dtypes, indexing, numpy_calls
 from ._core import ProgramError, check_variable_name, type_name
+from .arguments import flag
 from .errors import shown
 from .renamed import answers_names
 from .transaction import before_setting, on_undo
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Dtype = str | int  # a number if it is not an element type
 
 
-@answers_names
+@partial(answers_names, fixed=("block", "name"))
 class Variable:
     """A name in a block with its dtype and shape; -1 is a dimension that is known only at a run.
 
@@ -34,6 +35,20 @@ class Variable:
         ((-1, 4), 'float32')
     """
 
+    block: Block
+    name: str
+    kind: int
+    lod_level: int
+    need_check_feed: bool
+    row_count: int
+    shape_known: bool
+    _dtype: Dtype
+    _shape: tuple[int, ...]
+    _persistable: bool
+    _stop_gradient: bool | None
+    _is_parameter: bool | None
+    _other: dict[str, Any]  # other facts of the file format
+
     def __init__(
         self,
         block: Block,
@@ -47,19 +62,21 @@ class Variable:
         stop_gradient: bool | None = False,
     ):
         check_variable_name(name)
-        self.block = block
-        self.name = name
-        self.kind = kind
-        self.lod_level = lod_level
-        self.need_check_feed = need_check_feed
-        self.row_count = -1
-        self.shape_known = shape is not None
-        self._dtype: Dtype = dtype
-        self._shape: tuple[int, ...] = tuple(shape or ())
-        self._persistable = persistable
-        self._stop_gradient = stop_gradient
-        self._is_parameter: bool | None = False
-        self._other: dict[str, Any] = {}  # other facts of the file format
+        vars(self).update(  # in one step: programs have many variables
+            block=block,
+            name=name,
+            kind=kind,
+            lod_level=lod_level,
+            need_check_feed=need_check_feed,
+            row_count=-1,
+            shape_known=shape is not None,
+            _dtype=dtype,
+            _shape=tuple(shape or ()),
+            _persistable=persistable,
+            _stop_gradient=stop_gradient,
+            _is_parameter=False,
+            _other={},
+        )
 
     @property
     def dtype(self) -> Any:
@@ -79,7 +96,7 @@ class Variable:
     @persistable.setter
     def persistable(self, value: bool) -> None:
         before_setting(vars(self), "_persistable")
-        self._persistable = bool(value)
+        self._persistable = flag("persistable", value)
         self.block.program.changed()
 
     @property
@@ -91,7 +108,7 @@ class Variable:
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
         before_setting(vars(self), "_stop_gradient")
-        self._stop_gradient = bool(value)
+        self._stop_gradient = flag("stop_gradient", value)
         self.block.program.changed()
 
     def info(self) -> dict[str, Any]:
@@ -115,12 +132,14 @@ class Variable:
         return var
 
     def _take_info(self, info: dict[str, Any]) -> None:
-        self.kind = info["kind"]
-        self._dtype = info["dtype"]
-        self._shape = tuple(info["shape"])
-        self.lod_level = info.get("lod_level", 0)
-        self.row_count = info.get("row_count", -1)
-        self.shape_known = True
+        vars(self).update(
+            kind=info["kind"],
+            _dtype=info["dtype"],
+            _shape=tuple(info["shape"]),
+            lod_level=info.get("lod_level", 0),
+            row_count=info.get("row_count", -1),
+            shape_known=True,
+        )
 
     def describe(self) -> dict[str, Any]:
         """The variable as the bindings read it: a dict."""
@@ -275,4 +294,4 @@ class Parameter(Variable):
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
-        self.stop_gradient = not value
+        self.stop_gradient = not flag("trainable", value)

@@ -25,7 +25,8 @@ def without_docstrings(tree):
 
 def core_text():
     kinds = {kind: kind.__module__ for kind in vars(_core).values() if isinstance(kind, type) and issubclass(kind, Exception)}
-    added = [(_core.Error, "__str__"), (_core.Scope, "__getattr__")]  # by paddle_mini, not in C++
+    added = [(_core.Error, "__str__"), (_core.Executor, "__reduce_ex__")]  # by paddle_mini, not in C++
+    added += [(_core.Scope, name) for name in ("__getattr__", "__setattr__", "__reduce_ex__")]
     functions = [vars(kind)[name] for kind, name in added]
     try:
         for kind, name in added:

@@ -3,6 +3,8 @@
 import doctest
 import inspect
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -154,3 +156,9 @@ def test_shared_descriptions_come_before_the_example():
     assert function.__doc__.splitlines()[2:6] == lines
     arguments = ["Args:", "    x: any shape", "    name: its name"]
     assert sectioned.__doc__.splitlines()[2:] == [*arguments, "Returns:", "    the same", "Raises:", "    ShapeError: for shapes"]
+
+
+def test_python_without_docstrings():
+    code = "import paddle_mini as pm; pm.layers.relu(pm.layers.data('x', [2]))"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

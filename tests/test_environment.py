@@ -57,7 +57,14 @@ def test_doctor_and_the_document_say_what_each_does(name, capsys, monkeypatch):
     ):  # these are read at the start of the process, or change the results of doctor
         monkeypatch.setenv(name, "a\x1b[31m")
     assert cli.main(["doctor"]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.strip().startswith(name))
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.split()[:1] == [name])
     assert environment.VARIABLES[name] in line and line.isprintable()
     row = next(row for row in (ROOT / "docs/security.md").read_text().splitlines() if row.startswith(f"| `{name}` |"))
     assert row == f"| `{name}` | {environment.VARIABLES[name]} |"
+
+
+def test_doctor_names_variables_that_nothing_reads(capsys, monkeypatch):
+    monkeypatch.setenv("PM_NUMTHREADS", "2")
+    assert cli.main(["doctor"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.split()[:1] == ["PM_NUMTHREADS"]]
+    assert line.endswith("is not read; did you mean 'PM_NUM_THREADS'?")

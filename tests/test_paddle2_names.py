@@ -84,7 +84,7 @@ def test_every_row_of_the_tables_leads_somewhere():
     for path in paddle2_names.OBJECTS:
         assert renamed.found(path) is not None
         assert not any(path == other for other in paddle2_names.WITHOUT)
-    homes = (L, pm.optimizer, pm.training, pm.data, pm.io)
+    homes = (L, pm.optimizer, pm.training, pm.data, pm.io, pm.lr)
     for _, name, functions in paddle2_names.ARGUMENTS:
         for function in functions.split():
             one = next(getattr(home, function) for home in homes if hasattr(home, function))
@@ -113,6 +113,22 @@ def test_modules_of_paddlepaddle_2():
     assert not hasattr(pm, "__wrapped__")
 
 
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: pm.lr.ReduceOnPlateau(0.1, monitor="loss"), r"ReduceOnPlateau\(\) has no argument 'monitor'; fit steps it with"),
+        (lambda: pm.lr.ExponentialDecay(0.1, gama=0.5), r"ExponentialDecay\(\) has no argument 'gama'; did you mean 'gamma'"),
+        (lambda: pm.training.BestCheckpoint(filepath="b"), r"BestCheckpoint\(\) has no argument 'filepath'; it is folder"),
+        (lambda: pm.clip.GradientClipByNorm(max_norm=1.0), "has no argument 'max_norm'; it is clip_norm"),
+        (lambda: pm.data.batch([1], size=3), r"batch\(\) has no argument 'size'"),
+        (lambda: pm.Predictor("m", device="cpu"), r"Predictor\(\) has no argument 'device'; it is place"),
+    ],
+)
+def test_unknown_arguments_of_all_public_functions_are_answered(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
 def hinted():
     """Each name of the tables for PyTorch and Keras, with what lacks it."""
     owners = {
@@ -125,6 +141,8 @@ def hinted():
         "Predictor": object.__new__(pm.Predictor),
         "Trainer": object.__new__(pm.Trainer),
         "Loader": pm.data.Loader([1, 2]),
+        "Callback": pm.training.EarlyStopping(),
+        "LRScheduler": pm.lr.StepDecay(0.1, 3),
     }
     for home, names in framework_names.HINTS.items():
         owner = owners[home] if home in owners else getattr(pm, home)

@@ -13,7 +13,8 @@ import paddle_mini as pm
 
 from .. import _core
 from .._core import printable
-from ..environment import described
+from ..environment import VARIABLES, described, not_read
+from ..errors import near
 from .options import add_json, print_json
 
 
@@ -49,6 +50,9 @@ def _doctor(arguments: argparse.Namespace) -> None:
     for name, fact in facts:
         print(f"{name:12}{fact}")
     print("environment")
+    width = max(map(len, VARIABLES))
     for name, value, does in described():
-        print(f"  {name:16}{f'={printable(value)}' if value else 'not set'}  ({does})")
+        print(f"  {name:{width}} {f'={printable(value)}' if value else 'not set'}  ({does})")
+    for name in not_read():
+        print(f"  {printable(name):{width}} is not read{near(name, VARIABLES)}")
     return None

@@ -11,6 +11,7 @@ from ..errors import listed, shown
 from ..feeds import cast
 from ..guards import default_main_program
 from ..program import Program
+from ..renamed import answers_names
 from ..scope import LoDTensor
 from ..variable import Variable
 
@@ -24,6 +25,7 @@ class _Declaration(NamedTuple):
     lod_level: int
 
 
+@answers_names
 class DataFeeder:
     """Makes feeds for these variables from rows: samples with a value for each of them, in this order, or dicts by their names.
 

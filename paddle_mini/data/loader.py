@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -89,7 +90,7 @@ class _Once:
         return samples
 
 
-@answers_names
+@partial(answers_names, fixed=("data", "is_batched"))
 class Loader:
     """Samples of a data set, epoch by epoch. Each method returns a new Loader with one property more.
 
@@ -183,6 +184,8 @@ class Loader:
             raise ProgramError("Loader.batch: " + ("the loader has batches" if self.is_batched else "give pad or feeder"))
         if feeder is not None and not callable(getattr(feeder, "feed", None)):
             raise ProgramError(f"Loader.batch: feeder is {shown(feeder)}, it must be a DataFeeder")
+        if length is not None and not callable(length):
+            raise ProgramError(f"Loader.batch: length is {shown(length)}, it must be a function of a sample, such as len")
         collate = Collate(pad) if feeder is None else feeder.feed
         changed = {"_size": int(size), "_drop_last": drop_last, "_length": length, "_window": window, "is_batched": True}
         return self._with(_work=self._work._replace(collate=collate), **changed)

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from .. import _core, callsite
 from .._core import ProgramError, printable
+from ..io.regular_files import write_text
 from ..operator import EMPTY_NAME
 from .costs import Call, Value, flops, moved_bytes
 from .peak import Peak, measured_peak
@@ -113,7 +113,7 @@ class Profile(Scoped):
         from .trace import trace_text
 
         text = trace_text(self.sites, self._core.events(), self._core.runs())
-        Path(path).write_text(text, encoding="utf-8")
+        write_text(path, text)
 
     def __str__(self) -> str:
         return self.table()

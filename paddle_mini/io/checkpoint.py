@@ -13,6 +13,7 @@ from ..callsite import warn
 from ..errors import shown, whole
 from ..executor import Executor
 from ..program import Program
+from ..renamed import answers_names
 from ..scope import scope_or_global
 from ..termination import heed_sigterm
 from .background import BackgroundCall
@@ -37,6 +38,7 @@ class Restored(NamedTuple):
     path: str
 
 
+@answers_names
 class CheckpointManager:
     """Saves all that a training run needs to resume with the same bits, and restores it.
 
@@ -47,7 +49,7 @@ class CheckpointManager:
     Until close(), or the end of a `with` block or of the manager itself, SIGTERM raises KeyboardInterrupt, as Ctrl-C does,
     unless the program has installed a handler.
 
-    directory: made by the first save. keep: how many checkpoints stay; older ones of this directory go after a
+    directory: made by prepare() or the first save. keep: how many checkpoints stay; older ones of this directory go after a
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
     background: save() copies the values, which takes as much memory again, and a thread writes them while training continues. The
     next call of the manager, or wait(), waits for it and raises its error.
@@ -72,7 +74,7 @@ class CheckpointManager:
         every_seconds: float | None = None,
         background: bool = False,
     ):
-        if not isinstance(directory, (str, os.PathLike)):
+        if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
             raise ProgramError(f"CheckpointManager: directory is {shown(directory)}, it must be a path")
         self._folder = CheckpointFolder(os.path.abspath(path_of(directory)))
         self.directory = self._folder.path
@@ -86,6 +88,10 @@ class CheckpointManager:
         self._last_step, self._last_time = 0, time.monotonic()
         self._leave = weakref.finalize(self, heed_sigterm())
         self._leave.atexit = False
+
+    def prepare(self) -> None:
+        """Makes the directory now, so that one that can't be written is a ProgramError before training, not at the first save."""
+        self._folder.prepare()
 
     def close(self) -> None:
         """SIGTERM ends the process again, unless another manager is open. This one saves and restores as before. Raises the error

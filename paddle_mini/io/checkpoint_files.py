@@ -32,7 +32,7 @@ from .checkpoint_values import Values
 from .checksums import Crc32c
 from .new_file import CHUNK, NewFile
 from .parameters import require_values
-from .regular_files import open_regular, sync_directory
+from .regular_files import naming_failures, open_regular, sync_directory
 from .values import Lod, check_names, naming, require_declared, set_values, zeros_of_averages
 
 FORMAT, FORMATS = 2, (1, 2)
@@ -50,16 +50,6 @@ class Checkpoint(NamedTuple):
     tensors: dict[str, tuple[np.ndarray, Lod]]
     rows: dict[str, tuple[np.ndarray, np.ndarray, int]]  # numbers, values, rows of the whole table
     random: str
-
-
-@contextmanager
-def naming_failures(what: str) -> Iterator[None]:
-    """Maps OSError to a ProgramError whose message begins with `what`."""
-    try:
-        yield
-    except OSError as error:
-        file = f" ('{os.path.basename(error.filename)}')" if isinstance(error.filename, str) else ""
-        raise ProgramError(f"{what}: {error.strerror or error}{file}") from None
 
 
 def held_names(program: Program, scope: Scope) -> tuple[list[str], list[str]]:

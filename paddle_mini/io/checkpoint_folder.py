@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from .._core import OpError, ProgramError
-from .checkpoint_files import FILES, naming_failures, read_manifest, write_checkpoint
+from .checkpoint_files import FILES, read_manifest, write_checkpoint
 from .checkpoint_values import Values
-from .regular_files import open_regular, sync_directory
+from .regular_files import naming_failures, open_regular, sync_directory
 
 # checkpoint-NUMBER-step-STEP: the number rises with every save, also when training went back to an earlier step.
 _NAME = re.compile(r"checkpoint-([0-9]{6,})-step-(0|[1-9][0-9]*)")
@@ -52,14 +52,21 @@ class CheckpointFolder:
             self._rotate(owner, keep)
         return path
 
-    @contextmanager
-    def _owned(self) -> Iterator[str]:
-        """Creates the folder and locks it for one save; returns its id."""
+    def prepare(self) -> None:
+        """Creates the folder; ProgramError where checkpoints can't be written."""
+        with naming_failures(f"can't save a checkpoint in '{self.path}'"):
+            os.close(self._open())
+
+    def _open(self) -> int:
         if not os.path.isdir(self.path):
             os.makedirs(self.path)
             sync_directory(os.path.dirname(self.path))
-        path = os.path.join(self.path, _OWNER)
-        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+        return open_regular(os.path.join(self.path, _OWNER), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+
+    @contextmanager
+    def _owned(self) -> Iterator[str]:
+        """Creates the folder and locks it for one save; returns its id."""
+        descriptor = self._open()
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

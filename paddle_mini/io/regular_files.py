@@ -5,7 +5,8 @@ import errno
 import fcntl
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from .. import _core
 from .._core import ProgramError
@@ -25,6 +26,16 @@ def path_of(path: str | os.PathLike[str]) -> str:
     raise ProgramError(f"{shown(text)} is not a path: it has a zero byte, or a half of a character")
 
 
+@contextmanager
+def naming_failures(what: str) -> Iterator[None]:
+    """Maps OSError to a ProgramError whose message begins with `what`."""
+    try:
+        yield
+    except OSError as error:
+        file = f" ('{os.path.basename(error.filename)}')" if isinstance(error.filename, str) else ""
+        raise ProgramError(f"{what}: {error.strerror or error}{file}") from None
+
+
 def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
     """The descriptor of a regular file; OSError for anything else that is there, such as a pipe or a device, and for what
     open() refuses."""
@@ -33,6 +44,11 @@ def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a text file, whole or not at all; ProgramError for a path where that is not possible."""
+    _core.write_files([(path_of(path), [text.encode()])])
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from .._core import ProgramError, printable
 from ..errors import shown
+from ..io.regular_files import naming_failures, path_of
 from ..json_values import json_value
 from .protocol import figures
 
@@ -26,9 +27,10 @@ class _LineLogger:
     """How a file begins."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "ab+", buffering=0)  # noqa: SIM115 (close() closes it)
+        self.path = Path(path_of(path))
+        with naming_failures(f"{type(self).__name__}: can't write '{self.path}'"):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = open(self.path, "ab+", buffering=0)  # noqa: SIM115 (close() closes it)
         try:
             end = self._end_of_lines()
             self._first_line = self._checked(end)
@@ -198,7 +200,8 @@ def _csv_line(cells: list[str]) -> str:
 
 def _complete_lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     """Each line with its place, for errors."""
-    text = Path(path).read_text(encoding="utf-8")
+    with naming_failures(f"can't read '{path_of(path)}'"):
+        text = Path(path).read_text(encoding="utf-8")
     for number, line in enumerate(text[: text.rfind("\n") + 1].splitlines(), 1):
         if line:
             yield f"'{printable(path)}', line {number}", line

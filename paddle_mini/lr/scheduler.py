@@ -11,8 +11,10 @@ from typing import Any
 from .. import errors
 from .._core import ProgramError, printable
 from ..errors import shown
+from ..renamed import answers_names
 
 
+@answers_names
 class LRScheduler(ABC):
     """A learning rate that changes when step() is called: once a batch, or once an epoch, as you like.
 

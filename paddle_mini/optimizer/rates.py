@@ -25,12 +25,20 @@ class Rates:
     """The part of an Optimizer that is about its learning rate."""
 
     def __init__(self, learning_rate: Rate):
-        self.learning_rate: Rate = (
-            learning_rate
-            if isinstance(learning_rate, (Variable, LRScheduler))
-            else finite("learning_rate", learning_rate, low=0.0)
-        )
         self._rates: dict[tuple[int, str], Variable] = {}
+        self.learning_rate = learning_rate
+
+    @property
+    def learning_rate(self) -> Rate:
+        """The rate that the optimizer was made with; it may be set before minimize()."""
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate: Rate) -> None:
+        if self._rates:
+            raise ProgramError("the learning rate is in the program already: set_lr(rate) sets that of the steps from now on")
+        is_number = not isinstance(rate, (Variable, LRScheduler))
+        self._learning_rate: Rate = finite("learning_rate", rate, low=0.0) if is_number else rate
 
     def get_lr(self, scope: Scope | None = None) -> float:
         """The current learning rate: in this scope, or the global one, where a startup program has set it."""

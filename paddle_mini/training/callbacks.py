@@ -10,6 +10,7 @@ from ..averaging.scheme import Scheme
 from ..data.reader import require_positive
 from ..errors import listed, shown
 from ..feeds import number_of
+from ..renamed import answers_names
 from ..roles import OPTIMIZE
 from .history import Row
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .trainer import Trainer
 
 
+@answers_names
 class Callback:
     """Base class: fit calls its methods, which do nothing here, while it trains.
 

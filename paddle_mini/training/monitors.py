@@ -161,6 +161,12 @@ class BestCheckpoint(_Monitor):
         super().__init__(monitor, mode, min_delta)
         self.folder = folder
 
+    def on_fit_begin(self, trainer: Trainer, columns: Sequence[str]) -> None:
+        super().on_fit_begin(trainer, columns)
+        if not trainer.is_trial:
+            with CheckpointManager(self.folder) as manager:
+                manager.prepare()
+
     def on_epoch_end(self, trainer: Trainer, values: Row) -> None:
         if self.is_better(values) and not trainer.is_trial:
             plain = {name: None if math.isnan(value) else value for name, value in values.items()}

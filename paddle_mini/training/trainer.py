@@ -84,6 +84,8 @@ class Trainer:
         self.startup, self._given_test = startup, test
         require_one_optimizer(self.main, optimizer, averaging)
         self.optimizer = optimizer if averaging is None else ParameterAverage(optimizer, averaging)
+        self._is_new = self.optimizer is not None
+        """Whether the optimizer has not minimized the loss yet."""
         known = chain(self.optimizer) if optimizer else [one for all_, _ in self.main.minimizers.values() for one in chain(all_)]
         self.average: AveragingOptimizer | None = next((one for one in known if isinstance(one, AveragingOptimizer)), None)
         self.exe = Executor() if exe is None else exe
@@ -166,10 +168,12 @@ class Trainer:
             self.history.stopped = None
             for callback in callbacks:
                 callback.on_fit_begin(self, columns)
-            if self.optimizer is not None:
+            if self.checkpoints is not None:
+                self.checkpoints.prepare()
+            if self._is_new:
                 self.optimizer.minimize(self.measures["loss"], self.startup)
                 # Mixed precision has changed the types of variables: the copy for testing is made again.
-                self.optimizer = self._test = None
+                self._is_new, self._test = False, None
             Loop(self, batches, callbacks, loggers, Progress(progress), schedule, checkpoints is not self.checkpoints).run(epochs)
         return self.history
 

@@ -250,6 +250,7 @@ def test_what_is_refused():
         (lambda: list(Loader([(1,), 3]).batch(2)), "a sample of the batch is 3, the first one has 1 values"),
         (lambda: Loader(WORDS).batch(2, pad=["w"]), r"pad is \['w'\], it must be a dict of the number for each key"),
         (lambda: Loader(WORDS).batch(2, pad={"w": "x"}), "pad has 'x' for 'w', it must be a number"),
+        (lambda: Loader(DATA).batch(2, length=3), "length is 3, it must be a function of a sample, such as len"),
         (lambda: Loader(DATA).batch(2, feeder="x"), "feeder is 'x', it must be a DataFeeder"),
         (lambda: list(Loader([{"w": ["a"]}]).batch(2, pad={"w": 0})), "'w' can't be padded with a number, it is of <U1"),
         (lambda: list(Loader(WORDS).batch(2, pad={"w": 0.5})), "pad fills 'w', int64, with 0.5, the program wants int64"),

@@ -71,3 +71,13 @@ def test_names_are_quoted_and_the_file_has_the_text(tmp_path):
 def test_graphviz_draws_it():
     drawn = subprocess.run(["dot", "-Tsvg"], input=training().to_dot(), capture_output=True, text=True)
     assert drawn.returncode == 0 and "<svg" in drawn.stdout, drawn.stderr
+
+
+def test_a_file_is_written_whole_or_an_error_names_it(tmp_path):
+    program = pm.default_main_program()
+    (tmp_path / "file").touch()
+    for path in (3, "", "a\0b", tmp_path, tmp_path / "file" / "graph.dot"):
+        with pytest.raises(pm.ProgramError, match="is not a path|can't"):
+            program.to_dot(path)
+    with pytest.raises(pm.ProgramError, match="can't write"), pm.profile() as profile:
+        profile.save_trace(tmp_path)

@@ -288,3 +288,13 @@ def test_without_its_library_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     with pytest.raises(pm.ProgramError, match=r"pip install 'paddle_mini\[tensorboard\]'"):
         TensorBoardLogger(tmp_path)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_path_that_can_not_be_written_is_named(tmp_path, kind):
+    (tmp_path / "file").touch()
+    for path in (tmp_path, tmp_path / "file" / "run.log"):
+        with pytest.raises(pm.ProgramError, match=f"{kind.__name__}: can't write '{path}': "):
+            kind(path)
+    with pytest.raises(pm.ProgramError, match="can't read 'missing'"):
+        kind.read("missing")

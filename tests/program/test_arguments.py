@@ -33,7 +33,7 @@ CALLS = {
     "None for a number": (lambda v: L.norm(v, p=None), "norm: p is None, it must be a string or a number"),
     "an array for a text": (lambda v: L.topk(v, 2, name=SQUARE), r"topk: name is array\(.*, it must be a string or None"),
     "beyond every float": (lambda v: L.fc(v, 10**400), "fc: size is 1000.*, it must be an integer, of 64 bits at most"),
-    "no path": (lambda v: pm.loggers.CSVLogger(3), "CSVLogger: path is 3, it must be a string or a path"),
+    "no path": (lambda v: pm.loggers.TensorBoardLogger(3), "TensorBoardLogger: directory is 3, it must be a string or a path"),
     "a dataclass": (lambda v: pm.averaging.LearningRateDecay(0, shape=[]), r"LearningRateDecay: shape is \[\], it must be"),
     "what is imported late": (lambda v: pm.summary(by=SQUARE), "summary: by is array"),
     "a cache": (lambda v: L.multi_head_attention(v, num_heads=2, d_model=4, cache=v), "cache is .*, it must be a KeyValueCache"),
@@ -149,7 +149,7 @@ def test_errors_of_the_users_functions_stay():
 def test_an_argument_that_fits_is_not_blamed():
     """Nothing but a wrong name: the error is Python's."""
     with pytest.raises(UnicodeEncodeError):
-        pm.loggers.CSVLogger("\ud800")
+        pm.loggers.TensorBoardLogger("\ud800")
 
 
 @pytest.mark.parametrize("programs", [(None,), (3,), (pm.Program(), 3)])

@@ -59,3 +59,18 @@ def test_copies_and_pickles_are_programs_of_their_own(copied, has_run):
         z = pm.layers.scale(other.global_block().var(y.name), scale=3.0)
     assert pm.Executor().run(other, feed, [z])[0].tolist() == [[6, 12]]
     assert op_types() == ["scale"] and op_types(other) == ["scale", "scale"]
+
+
+def test_what_is_not_copied_says_what_to_do(tmp_path):
+    x = pm.layers.data("x", [-1, 2])
+    y, exe = pm.layers.fc(x, 3), pm.Executor()
+    exe.run(pm.default_startup_program())
+    pm.io.save_inference_model(tmp_path / "model", [x], [y])
+    predictor = pm.Predictor(tmp_path / "model")
+    for thing, advice in ((pm.global_scope(), "io.get_state"), (exe, r"Executor\(place\)"), (predictor, "clone")):
+        for call in (copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=f"can't be copied or pickled: .*{advice}"):
+                call(thing)
+    trainer = pm.Trainer(pm.layers.mean(y), pm.optimizer.SGD(0.1))
+    with pytest.raises(TypeError, match="can't be copied or pickled"):
+        copy.deepcopy(trainer)

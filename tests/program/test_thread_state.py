@@ -1,6 +1,7 @@
 """The effect of guards and seed(): on all threads, or on new ones."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -20,6 +21,40 @@ def test_other_threads_see_what_guards_set():
     main, scope = pm.Program(), pm.Scope()
     with pm.program_guard(main), pm.scope_guard(scope), pm.device_guard("cpu"):
         assert in_a_thread(pm.default_main_program) is main and in_a_thread(pm.global_scope) is scope
+
+
+def test_threads_build_and_run_at_the_same_time():
+    count, meeting = 3, threading.Barrier(3)
+    programs, scopes = ([kind() for _ in range(count)] for kind in (pm.Program, pm.Scope))
+
+    def build(number):
+        with pm.program_guard(programs[number], pm.Program()), pm.scope_guard(scopes[number]):
+            meeting.wait(10)
+            layer = pm.layers.fc(pm.layers.data("x", [-1, 2]), number + 1)
+            with pm.device_guard("cpu"):
+                meeting.wait(10)
+                loss = pm.layers.mean(layer)
+            pm.optimizer.SGD(0.1).minimize(loss)
+            meeting.wait(10)
+            pm.Executor().run(pm.default_startup_program())
+            return [(op.type, op.attr("op_device"), op.attr("op_role")) for op in pm.default_main_program().global_block().ops]
+
+    with pm.op_role_guard(2), ThreadPoolExecutor(count) as pool:
+        first, *others = pool.map(build, range(count))
+    assert others == [first] * 2 and ("mean", "cpu", 256) in first and ("mul", None, 0) in first
+    assert [scope.get("fc_0.w_0").shape for scope in scopes] == [(2, 1), (2, 2), (2, 3)]
+    assert pm.default_main_program().global_block().ops == [] and pm.global_scope().names() == []
+
+
+def test_a_seed_in_a_guard_of_a_thread_is_for_all_executors():
+    exe, values = pm.Executor(), pm.layers.uniform_random([3])
+
+    def seeded():
+        with pm.scope_guard(pm.Scope()):
+            pm.seed(3)
+        return exe.run(fetch_list=[values])[0], pm.Executor().run(fetch_list=[values])[0]
+
+    np.testing.assert_array_equal(*in_a_thread(seeded))
 
 
 def drawn(seed, built, go_on):

@@ -168,3 +168,35 @@ def test_values_of_callbacks_are_numbers(value, tmp_path):
 def test_other_values_of_callbacks_are_refused(value, with_folder, tmp_path):
     with pytest.raises(pm.ProgramError, match="^Adds: the value 'g' of the epoch is .*, it must be a number by a name$"):
         trainer().fit(arrays(), callbacks=[Adds(value)], checkpoints=tmp_path if with_folder else None, progress=False)
+
+
+@pytest.mark.parametrize("by", ["checkpoints", "best"])
+def test_folders_are_made_before_training(tmp_path, by):
+    (tmp_path / "file").touch()
+    of = trainer(pm.optimizer.SGD(0.1))
+
+    def fit(folder):
+        if by == "checkpoints":
+            return of.fit(arrays(), checkpoints=folder, progress=False)
+        return of.fit(arrays(), callbacks=[pm.training.BestCheckpoint(folder, "loss")], progress=False)
+
+    for folder in (tmp_path / "file", ""):
+        with pytest.raises(pm.ProgramError, match="can't|must be a path"):
+            fit(folder)
+        assert of.step == 0 and not of.main.minimizers
+    fit(tmp_path / "folder")
+    assert pm.io.CheckpointManager(tmp_path / "folder").steps() == [of.step]
+
+
+def test_the_optimizer_stays_an_attribute():
+    seen = []
+
+    class Slower(pm.training.Callback):
+        def on_epoch_end(self, trainer, values):
+            trainer.optimizer.set_lr(0.01, trainer.scope)
+            seen.append(trainer.optimizer.get_lr(trainer.scope))
+
+    of = trainer(pm.optimizer.SGD(0.1))
+    of.fit(arrays(), callbacks=[Slower()], progress=False)
+    of.fit(arrays(), callbacks=[Slower()], progress=False)  # it minimizes once
+    assert seen == pytest.approx([0.01, 0.01])

@@ -45,15 +45,13 @@ def run(checkpoints=None, *callbacks, seed=3, workers=0, epochs=EPOCHS):
     data = pm.data.Loader(arrays()).map(noisy, random=True).shuffle(seed=5).batch(BATCH)
     data = data.prefetch(3, workers=workers) if workers else data
     stopping = pm.training.EarlyStopping("val_loss", patience=9, restore_best=False)
-    try:
-        of.fit(data, epochs, arrays(16, 1), callbacks=[stopping, *callbacks], checkpoints=checkpoints, progress=False)
-    finally:
-        of.stopping = stopping
-    return of
+    of.fit(data, epochs, arrays(16, 1), callbacks=[stopping, *callbacks], checkpoints=checkpoints, progress=False)
+    return of, stopping
 
 
-def state(of):
-    return everything(of), of.history.rows, of.stopping.best, of.stopping.waited
+def state(trained):
+    of, stopping = trained
+    return everything(of), of.history.rows, stopping.best, stopping.waited
 
 
 @pytest.fixture(scope="module")
@@ -155,12 +153,12 @@ def test_nan_in_the_history_is_saved(tmp_path):
             values["gap"] = float("nan")
 
     run(tmp_path, Nan(), epochs=1)
-    gap = run(tmp_path, Nan(), epochs=2).history["gap"]
+    gap = run(tmp_path, Nan(), epochs=2)[0].history["gap"]
     assert len(gap) == 2 and all(value != value for value in gap)
 
 
 def test_a_checkpoint_of_another_loop_is_refused(tmp_path):
-    of = run()
+    of, _ = run()
     pm.io.CheckpointManager(tmp_path).save(3, of.main, of.exe, of.scope, data={"epoch": 3})
     with pytest.raises(pm.ProgramError, match=r"was not saved by fit: its data is \{'epoch': 3\}"):
         run(tmp_path)
