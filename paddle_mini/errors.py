@@ -58,14 +58,14 @@ def _letters(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def near(name: str, names: Any, home: str = "") -> str:
-    """ "; did you mean 'x'?" if a similar name exists; home: what is written before it."""
+def near(name: str, names: Any, home: str = "", alike: float = 0.6) -> str:
+    """ "; did you mean 'x'?" if a similar name exists; home: what is written before it; alike: difflib's ratio, at least."""
     if len(name) > _LONGEST:
         return ""
     import difflib  # only errors need it: import paddle_mini stays fast
 
     known = [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST]
-    close = same_letters(name, known) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    close = same_letters(name, known) or next(iter(difflib.get_close_matches(name, known, 1, alike)), None)
     return f"; did you mean '{printable(home + close)}'?" if close else ""
 
 

@@ -18,6 +18,8 @@ _PREDICT = "exe.run(program.clone(for_test=True).prune([x], [y]), feed={'x': arr
 _STATE = "io.get_state(program, scope) has parameters and state, io.set_state sets them"
 _CALLBACKS = "training has EarlyStopping, BestCheckpoint and other callbacks"
 
+_ELEMENT_TYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+
 # By what has the name (a path below paddle_mini, or a class): the name there, and what to use here.
 HINTS: Mapping[str, Mapping[str, str]] = {
     "": {
@@ -43,7 +45,9 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "incubate": "optimizer has Lookahead and ParameterAverage",
         "utils": "unique_name; load_op compiles operators in C++",
         "reader": "data.batch, data.shuffle and data.Loader read samples",
-        "float32": "element types are strings: 'float32'",
+        **{name: f"element types are strings: '{name}'" for name in _ELEMENT_TYPES},
+        "clip": "layers.clip(x, min, max)",
+        "linalg": "layers has norm, inverse, solve, svd and others",
         **{name: "layers.gaussian_random(shape) at a run; arrays are fed as they are" for name in ("randn", "normal")},
         "create_lod_tensor": "LoDTensor(array, [[0, 2, 5]]), with offsets: lengths 2 and 3",
         "compile": "fit(loss, data, optimizer, metrics=...) takes what compile takes",
@@ -129,7 +133,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     },
     "optimizer": {
         "LookAhead": "optimizer.Lookahead(optimizer, k=5, alpha=0.5)",
-        "lr": "the schedules are in lr",
         **{name: "optimizer.ParameterAverage(optimizer, averaging.Exponential(0.999))" for name in ("EMA", "AveragedModel")},
         "SWA": "optimizer.ParameterAverage(optimizer, averaging.Uniform(), start_step=...)",
         "ModelAverage": "optimizer.ParameterAverage(optimizer, window_size=...)",

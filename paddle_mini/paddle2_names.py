@@ -20,6 +20,7 @@ ARGUMENTS: tuple[tuple[str, str, str], ...] = (
     ("num_classes", "depth", "one_hot"),
     ("fill_value", "value", "fill_constant full_like"),
     ("negative_slope", "alpha", "leaky_relu"),
+    ("threshold", "alpha", "softshrink"),
     ("kernel_size", "filter_size", "conv2d conv2d_transpose conv3d conv3d_transpose"),
     ("out_channels", "num_filters", "conv2d conv2d_transpose conv3d conv3d_transpose"),
     ("parameters", "parameter_list", ""),
@@ -70,12 +71,22 @@ DIFFERENT_ARGUMENTS: Mapping[tuple[str, str], str] = {
     ("save_inference_model", "target_vars"): "it is fetch_vars",
     ("save_inference_model", "main_program"): "it is program",
     ("load_inference_model", "dirname"): "it is prefix, which may be a folder of PaddlePaddle 1.x",
+    ("decorate", "master_grad"): "at level O2 gradients of parameters are float32 always",
+    ("decorate", "master_weight"): "at level O2 each parameter has a master",
+    ("decorate", "use_pure_fp16"): "it is level='O2'",
+    ("AutoMixedPrecisionLists", "dtype"): "decorate takes it",
     ("", "lr"): "optimizers take learning_rate",
     ("", "betas"): "the Adam family takes beta1 and beta2",
     ("", "clipnorm"): "optimizers take grad_clip=clip.GradientClipByNorm(norm)",
     ("", "global_clipnorm"): "optimizers take grad_clip=clip.GradientClipByGlobalNorm(norm)",
     ("", "clipvalue"): "optimizers take grad_clip=clip.GradientClipByValue(value)",
-    ("", "multi_precision"): "optimizers change parameters in their own element type",
+    (
+        "",
+        "multi_precision",
+    ): "optimizers change parameters in their own element type; amp.decorate(optimizer, level='O2') has masters",
+    ("", "use_multi_tensor"): "a step is one operator for each parameter, with the same numbers",
+    ("", "rescale_grad"): "multiply the loss by it",
+    ("", "verbose"): "nothing is printed; a schedule's rate is schedule()",
     ("", "use_cudnn"): "kernels are chosen by the place",
 }
 
@@ -91,7 +102,7 @@ _SAME_FUNCTIONS = (
 )
 _OF_STATIC = (
     "Executor ParamAttr Program Variable append_backward default_main_program default_startup_program device_guard "
-    "global_scope gradients program_guard scope_guard"
+    "global_scope gradients program_guard Scope scope_guard"
 )
 
 MODULES = ("static", "static.amp", "static.nn", "nn", "nn.functional", "nn.initializer")
@@ -101,6 +112,7 @@ OBJECTS: Mapping[str, str] = {
     **{f"static.{name}": name for name in _OF_STATIC.split()},
     **{f"static.{name}": f"layers.{name}" for name in "accuracy auc create_global_var create_parameter data".split()},
     **{f"static.amp.{name}": f"amp.{name}" for name in ("AutoMixedPrecisionLists", "decorate")},
+    "static.amp.CustomOpLists": "amp.AutoMixedPrecisionLists",
     **{f"static.{name}": f"io.{name}" for name in "load_inference_model save save_inference_model".split()},
     **{f"static.nn.{name}": f"layers.{name}" for name in _SAME_LAYERS.split()},
     **{f"nn.functional.{name}": f"layers.{name}" for name in _SAME_FUNCTIONS.split()},
@@ -113,6 +125,7 @@ OBJECTS: Mapping[str, str] = {
     "nn.initializer.Assign": "initializer.NumpyArrayInitializer",
     "nn.initializer.Constant": "initializer.Constant",
     "ParamAttr": "ParamAttr",
+    "optimizer.lr": "lr",
 }
 
 # Paths of PaddlePaddle 2 without anything of the same meaning, with advice.
@@ -132,7 +145,6 @@ WITHOUT: Mapping[str, str] = {
     "static.ExecutionStrategy": "an Executor plans every program that it runs",
     "static.Print": "exe.run(fetch_list=[x]) gives its value",
     "set_flags": "arguments of Executor, and environment variables: docs/security.md",
-    "in_dynamic_mode": "programs are always static here",
     "nn.Layer": "programs are built by functions: a function that calls layers.* is a layer",
     "nn.Linear": "layers.fc makes the parameters and their product",
     "nn.Conv2D": "layers.conv2d makes the filter and the convolution",
@@ -156,7 +168,44 @@ WITHOUT: Mapping[str, str] = {
     "nn.initializer.KaimingNormal": "initializer.MSRA(uniform=False)",
     "nn.initializer.KaimingUniform": "initializer.MSRA(uniform=True)",
     "to_tensor": "layers.assign(array) makes a variable of an array; arrays are fed as they are",
-    "enable_static": "programs are always static here",
+    **{path: "programs are always static here" for path in ("enable_static", "disable_static", "in_dynamic_mode")},
     "no_grad": "variable.stop_gradient = True, or clone(for_test=True)",
-    "set_device": "Executor(CUDAPlace(0)) runs on a device",
+    **{path: "Executor(CUDAPlace(0)) runs on a device" for path in ("set_device", "get_device")},
+    **{path: "layers.uniform_random(shape, min=0.0, max=1.0)" for path in ("rand", "uniform")},
+    "standard_normal": "layers.gaussian_random(shape)",
+    "full": "layers.fill_constant(shape, dtype, value)",
+    "add_n": "layers.sums(inputs)",
+    "amax": "layers.reduce_max(x, dim=...)",
+    "amin": "layers.reduce_min(x, dim=...)",
+    "floor_divide": "x // y, or layers.elementwise_floordiv(x, y)",
+    **{path: "x % y, or layers.elementwise_mod(x, y)" for path in ("mod", "remainder", "floor_mod")},
+    "fmax": "layers.elementwise_fmax(x, y)",
+    "fmin": "layers.elementwise_fmin(x, y)",
+    "neg": "-x",
+    "numel": "layers.size(x)",
+    "rank": "len(x.shape)",
+    "sort": "layers.argsort(x, axis)[0]",
+    "t": "layers.transpose(x, [1, 0])",
+    "moveaxis": "layers.transpose(x, perm)",
+    **{path: "layers and data take dtype='float64'" for path in ("set_default_dtype", "get_default_dtype")},
+    "static.amp.fp16_guard": "amp.AutoMixedPrecisionLists takes types of operators, and names of variables",
+    "static.amp.bf16": "amp.decorate(optimizer, dtype='bfloat16')",
+    "static.amp.cast_parameters_to_fp16": "amp.cast_parameters(program, scope)",
+    "static.nn.deform_conv2d": "layers.deformable_conv",
+    "static.nn.nce": "layers.hsigmoid, or the softmax of all classes",
+    "nn.functional.ctc_loss": "layers.warpctc",
+    "nn.functional.grid_sample": "layers.grid_sampler",
+    "nn.functional.hardtanh": "layers.brelu(x, t_min=-1.0, t_max=1.0)",
+    "nn.functional.hsigmoid_loss": "layers.hsigmoid makes the parameters and the loss",
+    "nn.functional.local_response_norm": "layers.lrn",
+    "nn.functional.bilinear": "layers.bilinear_tensor_product makes the parameters and the product",
+    "nn.functional.glu": "a, b = layers.split(x, 2, axis), and a * layers.sigmoid(b)",
+    "nn.functional.zeropad2d": "layers.pad2d(x, paddings)",
+}
+
+# Advice on a name of these modules for which there is no other.
+OF_MODULES: Mapping[str, str] = {
+    "nn": "a layer is a function here, in layers, which makes its parameters",
+    "nn.functional": "docs/operators.md lists the functions",
+    "static.nn": "docs/operators.md lists the functions",
 }

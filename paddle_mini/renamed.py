@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from .arguments import make_explained
 from .callsite import is_inside
 from .errors import near, same_letters
 from .framework_names import ARGUMENT_HINTS, HINTS
-from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, WITHOUT
+from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, OF_MODULES, WITHOUT
 from .transaction import replace_function
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,13 +45,15 @@ def takes_other_names(function: F) -> F:
         own = known() if kwargs else None
         if own is not None and not kwargs.keys() <= own.keys():
             name = function.__name__
-            kwargs = _renamed(type(args[0]).__name__ if name == "__init__" else name, kwargs, own)
+            kwargs = renamed(type(args[0]).__name__ if name == "__init__" else name, kwargs, own)
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
 
 
-def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -> dict[str, Any]:
+def renamed(function: str, kwargs: dict[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """The arguments under the names that the function has, which are `known`; TypeError with advice for another one."""
+    known = {name: None for name in known}
     others = other_names(function, known)
     result: dict[str, Any] = {}
     for name, value in kwargs.items():
@@ -119,10 +121,15 @@ def found(path: str) -> Any:
     advice = WITHOUT.get(path) or _advice("", name)
     known = (*_package("").__all__, *MODULES, *OBJECTS)
     siblings = [other.removeprefix(home + dot) for other in known if other.startswith(home + dot)]
-    raise AttributeError(f"paddle_mini has no '{path}'" + (f"; {advice}" if advice else near(name, siblings, home + dot)))
+    hint = f"; {advice}" if advice else near(name, [other for other in siblings if "." not in other], home + dot, _SPELLED)
+    if not hint and home in OF_MODULES:
+        hint = f"; {OF_MODULES[home]}"
+    raise AttributeError(f"paddle_mini has no '{path}'{hint}")
 
 
 _BELOW = f"{__package__}."
+# How alike a misspelled name is: names of other frameworks, such as remainder and Trainer, are less.
+_SPELLED = 0.78
 
 # Where names are looked for that another module or object lacks, first the most frequent.
 _HOMES = "layers optimizer training lr data io clip regularizer initializer averaging loggers amp".split()
@@ -137,9 +144,12 @@ def _advice(home: str, name: str) -> str | None:
     if home[:1].isupper():  # a class
         here = same_letters(name, _package("layers").__all__) if home == "Variable" else None
         return here and f"here: layers.{here}(x, ...)"
-    hints = (f"here: {HINTS[other][name]}" for other in ("", *_HOMES) if name in HINTS.get(other, {}))
+    hints = [HINTS[other] for other in ("", *_HOMES) if other in HINTS]
+    exact = (f"here: {known[name]}" for known in hints if name in known)
     found = ((other, same_letters(name, _package(other).__all__)) for other in ([home] if home in _HOMES else []) + _HOMES)
-    return next(hints, None) or next((f"it is {other}.{here}" for other, here in found if here), None)
+    there = (f"it is {other}.{here}" for other, here in found if here)
+    alike = (f"here: {known[other]}" for known in hints if (other := same_letters(name, known)))
+    return next(exact, None) or next(there, None) or next(alike, None)
 
 
 def unknown(home: str, name: str, owner: Any) -> AttributeError:
@@ -174,6 +184,8 @@ def answers_names(kind: K, fixed: Iterable[str] = ()) -> K:
                     raise AttributeError(f"'{name}' of '{type(self).__name__}' object is fixed: make another object")
             elif is_own or name.startswith("_") or hasattr(type(self), name) or not type(self).__module__.startswith(_BELOW):
                 known.add(name)
+            elif name in getattr(self, "__dict__", ()):  # this object has it, and perhaps no other one
+                pass
             else:
                 raise unknown(kind.__name__, name, self)
         set_attribute(self, name, value)

@@ -48,6 +48,7 @@ class Variable:
     _stop_gradient: bool | None
     _is_parameter: bool | None
     _other: dict[str, Any]  # other facts of the file format
+    do_model_average = True  # as parameters have it; an operator may update another variable as if it were one
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ def test_arguments_of_the_same_meaning():
     assert L.full_like(x, fill_value=2.0).shape == (-1, 4)
     op = L.leaky_relu(x, negative_slope=0.5).block.ops[-1]
     assert op.attr("alpha") == 0.5
+    assert L.softshrink(x, threshold=0.25).block.ops[-1].attr("lambda") == 0.25
 
 
 def test_arguments_of_optimizers():
@@ -58,6 +59,13 @@ def test_arguments_of_optimizers():
         (lambda x: L.relu(x, use_cudnn=False), "kernels are chosen by the place"),
         (lambda x: pm.optimizer.Adam(betta1=0.9), "Adam\\(\\) has no argument 'betta1'; did you mean 'beta1'"),
         (lambda x: pm.optimizer.SGD(multi_precision=True), "no argument 'multi_precision'; optimizers change"),
+        (lambda x: pm.optimizer.Momentum(0.1, use_multi_tensor=True), "one operator for each parameter"),
+        (lambda x: pm.optimizer.Momentum(0.1, rescale_grad=0.5), "multiply the loss"),
+        (lambda x: pm.lr.StepDecay(0.1, 3, verbose=True), r"^StepDecay\(\) has no argument 'verbose'; .* schedule\(\)"),
+        (lambda x: pm.lr.NoamDecay(512, 3, learning_rat=0.1), r"^NoamDecay\(\) .* did you mean 'learning_rate'"),
+        (lambda x: pm.amp.decorate(pm.optimizer.SGD(0.1), master_grad=True), r"^decorate\(\) has no argument 'master_grad'; at "),
+        (lambda x: pm.amp.decorate(pm.optimizer.SGD(0.1), init_scale=2.0), r"^decorate\(\) has no argument 'init_scale'"),
+        (lambda x: pm.amp.AutoMixedPrecisionLists(dtype="bfloat16"), r"^AutoMixedPrecisionLists\(\) .* decorate takes it"),
         (lambda x: pm.optimizer.SGD(0.1, momentum=0.9), r"^SGD\(\) has no argument 'momentum'; .* optimizer.Momentum\("),
         (lambda x: pm.optimizer.SGD(0.1, nesterov=True), "use_nesterov=True"),
         (lambda x: pm.data.Loader([1], batch_size=2), r"'batch_size'; call a method: Loader\(data\).batch"),
@@ -84,7 +92,7 @@ def test_every_row_of_the_tables_leads_somewhere():
     for path in paddle2_names.OBJECTS:
         assert renamed.found(path) is not None
         assert not any(path == other for other in paddle2_names.WITHOUT)
-    homes = (L, pm.optimizer, pm.training, pm.data, pm.io, pm.lr)
+    homes = (L, pm.optimizer, pm.training, pm.data, pm.io, pm.lr, pm.amp)
     for _, name, functions in paddle2_names.ARGUMENTS:
         for function in functions.split():
             one = next(getattr(home, function) for home in homes if hasattr(home, function))
@@ -97,6 +105,8 @@ def test_every_row_of_the_tables_leads_somewhere():
 def test_modules_of_paddlepaddle_2():
     assert pm.static.nn.fc is L.fc and pm.static.Program is pm.Program and pm.nn.functional.relu is L.relu
     assert pm.nn.ClipGradByGlobalNorm is pm.clip.GradientClipByGlobalNorm
+    assert pm.optimizer.lr is pm.lr and pm.static.Scope is pm.Scope
+    assert pm.static.amp.CustomOpLists is pm.amp.AutoMixedPrecisionLists
     assert "fc" in dir(pm.static.nn) and "nn" in dir(pm.static) and repr(pm.static.nn)
     for path, advice in (
         ("nn.Linear", "'nn.Linear'; layers.fc makes"),
@@ -151,7 +161,7 @@ def hinted():
 
 def test_names_of_pytorch_and_keras_are_answered():
     for home, owner, name, hint in hinted():
-        if home == "layers" and inspect.ismodule(vars(owner).get(name)):  # a module of the package, such as layers.linear
+        if home in ("", "layers") and inspect.ismodule(vars(owner).get(name)):  # such as layers.linear and clip
             with pytest.raises(TypeError) as raised:
                 getattr(owner, name)(None, 3)
         else:
@@ -173,8 +183,22 @@ def test_names_of_pytorch_and_keras_are_answered():
         (lambda: L.CSVLogger, "it is loggers.CSVLogger"),
         (lambda: L.data("x", [3]).softmax, r"here: layers.softmax\(x, ...\)"),
         (lambda: pm.static.py_func, "it is layers.py_func"),
+        (lambda: pm.full, r"'full'; layers.fill_constant\("),
+        (lambda: pm.uniform, r"'uniform'; layers.uniform_random\("),
+        (lambda: pm.remainder, r"'remainder'; x % y"),
+        (lambda: pm.int64, "element types are strings: 'int64'"),
+        (lambda: pm.disable_static, "always static here"),
+        (lambda: pm.outer, "'outer'$"),  # not like cluster
+        (lambda: pm.unique, "'unique'$"),  # not like unique_name
+        (lambda: pm.nn.MaxPool2D, "here: layers.pool2d"),  # as PyTorch's MaxPool2d
+        (lambda: pm.nn.SmoothL1Loss, "here: layers.mean.layers.huber_loss"),
+        (lambda: pm.nn.LayerList, "'nn.LayerList'; a layer is a function here"),
+        (lambda: pm.nn.functional.ctc_loss, "'nn.functional.ctc_loss'; layers.warpctc"),
+        (lambda: pm.nn.functional.rnnt_loss, "'nn.functional.rnnt_loss'; docs/operators.md"),
+        (lambda: pm.Normal, "it is initializer.Normal"),
         (lambda: pm.static.Programm, "did you mean 'static.Program'"),
         (lambda: pm.static.nothing_alike, "'static.nothing_alike'$"),
+        (lambda: pm.static.nn.fcc, "did you mean 'static.nn.fc'"),
     ],
 )
 def test_a_name_that_is_elsewhere_or_spelled_otherwise_is_answered(get, advice):
@@ -224,6 +248,8 @@ def test_a_module_with_the_name_of_a_function_is_pickled_by_name():
     assert pickle.loads(pickle.dumps(pm.layers.linear)) is pm.layers.linear
     with pytest.raises(TypeError, match=r"here: layers.fc\(x, size\)"):
         pm.layers.linear(3)
+    with pytest.raises(TypeError, match=r"'paddle_mini.clip' is a module, .* layers.clip\("):
+        pm.clip(3, 0.0, 1.0)
 
 
 def test_modules_of_paddlepaddle_2_are_copied_and_pickled():

@@ -1,6 +1,7 @@
 # decorate: an optimizer whose minimize first rewrites the program for mixed precision.
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from .._core import ProgramError
@@ -14,6 +15,7 @@ from ..optimizer.pairs import Pairs, by_name
 from ..optimizer.schedule_free import ScheduleFree
 from ..optimizer.wrapper import OptimizerWrapper, averages_are_rounded, chain
 from ..program import Program
+from ..renamed import renamed
 from ..transaction import before_setting
 from ..variable import Parameter, Variable
 from .casts import insert_casts, require_no_backward
@@ -120,6 +122,7 @@ def decorate(
         )
     if amp_lists is not None and not isinstance(amp_lists, AutoMixedPrecisionLists):
         raise ProgramError(f"decorate: amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
+    scaling = renamed("decorate", scaling, inspect.signature(LossScaling).parameters)
     is_scaled = any(isinstance(one, LossScaling) for one in chain(optimizer))
     scales = use_dynamic_loss_scaling
     if scales is None:

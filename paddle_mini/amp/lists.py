@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from .._core import ProgramError, printable
 from ..errors import shown
+from ..renamed import takes_other_names
 from ..schemas import op_schema
 
 # Sums of many products: most of a network's time, and accumulated in float32.
@@ -35,6 +36,7 @@ class AutoMixedPrecisionLists:
         (True, False)
     """
 
+    @takes_other_names
     def __init__(
         self,
         custom_white_list: Collection[str] = (),

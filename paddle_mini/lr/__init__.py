@@ -16,7 +16,7 @@ from ..layers.learning_rate import (
     polynomial_decay,
     pow2_decay_with_linear_warmup,
 )
-from ..renamed import show_public
+from ..renamed import make_method_take_other_names, show_public
 from ..shared_docs import describe_shared
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (
@@ -71,5 +71,9 @@ describe_shared(
     [value for name in __all__ if inspect.isclass(value := globals()[name]) and value is not LRScheduler],
     {"learning_rate": "η, the rate that the formula begins from", "last_epoch": "one less than t at the beginning"},
 )
+
+for _name in __all__:
+    if inspect.isclass(globals()[_name]) and "__init__" in vars(globals()[_name]):
+        make_method_take_other_names(globals()[_name], "__init__")
 
 show_public(globals())

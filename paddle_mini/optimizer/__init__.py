@@ -5,6 +5,7 @@ gradient and η the learning rate; letters with an arrow are state that the opti
 GradientMerge, LossScaling, Lookahead, ScheduleFree and ParameterAverage are given another optimizer. NativeOptimizer is for
 training without programs."""
 
+from .. import lr as lr  # PaddlePaddle 2 has the schedules here
 from ..renamed import show_public
 from ..shared_docs import describe_shared
 from .adagrad import Adadelta, Adagrad, DecayedAdagrad

@@ -57,6 +57,13 @@ def test_what_an_object_is_made_from_is_fixed():
         assert getattr(thing, name) is before
 
 
+def test_attributes_that_an_object_has_can_be_set():
+    hidden = L.fc(L.data("x", [-1, 2]), 3)
+    hidden.lod_level = 1  # PaddlePaddle's programs set it, too
+    hidden.do_model_average = False
+    assert (hidden.lod_level, hidden.do_model_average) == (1, False)
+
+
 def test_own_classes_have_attributes_of_their_own():
     class Rate(pm.lr.LRScheduler):
         def get_lr(self):
