@@ -45,6 +45,9 @@ class Rank:
     def leave(self, done=False):
         return self.request("leave_rendezvous", step_id=self.step_id, done=done)
 
+    def await_end(self):
+        return self.request("await_end", step_id=self.step_id)
+
 
 WAIT = {"wait": True}
 NOTHING = [("key", ""), ("holder", None), ("contributors", [])]

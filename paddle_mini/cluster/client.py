@@ -124,7 +124,7 @@ class Client:
         if not isinstance(result, Wait):
             return result
         one.again(now, True, 0.001, 0.02)
-        if now - one.since >= self._wait_timeout:
+        if now - one.since >= self._wait_timeout and not one.call.request.is_patient:
             return Timeout(f"{service}: it still replies 'wait' after {self._wait_timeout:g} s")
         if on_wait is not None:
             on_wait(one.index, result)

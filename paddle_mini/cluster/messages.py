@@ -45,11 +45,13 @@ R = TypeVar("R", bound=Reply)
 
 class Request(Generic[R]):
     """Base of requests; R: the class of the reply. service: the kind of service that answers it; name: in headers, by
-    default the class name in snake case. memory: at the service, as in Service.take()."""
+    default the class name in snake case. memory: at the service, as in Service.take(). is_patient: its sender waits without a
+    limit for a service that replies "wait"."""
 
     name: ClassVar[str]
     reply: ClassVar[type[Reply]]
     repeats: ClassVar[tuple[str, ...]] = ()  # lists of named tuples, read-only
+    is_patient: ClassVar[bool] = False
     memory: memoryview | None = None
 
     def __init_subclass__(cls, service: str, name: str = "") -> None:

@@ -141,6 +141,17 @@ class LeaveRendezvous(FromTrainer, Request[replies.RendezvousLeft], service="coo
 
 
 @dataclass
+class AwaitEnd(FromTrainer, Request[replies.RendezvousLeft], service="coordinator"):
+    """Collective mode: the trainer has left after its last step. The reply comes when no other trainer needs its state any more,
+    however long that takes."""
+
+    is_patient = True
+
+    serial: int
+    step_id: StepId
+
+
+@dataclass
 class GetAddresses(Request[replies.Addresses], service="coordinator"):
     """Collective mode: where these trainers are reached, of which some may have left."""
 

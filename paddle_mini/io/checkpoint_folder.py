@@ -23,6 +23,10 @@ _OWNER = ".checkpoints"
 _OWNER_ID = re.compile(r"[0-9a-f]{32}")
 
 
+class OtherSaves(OpError):
+    """Another process saves in the folder."""
+
+
 class Found(NamedTuple):
     number: int
     step: int
@@ -71,7 +75,7 @@ class CheckpointFolder:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise OpError(f"another process is saving a checkpoint in '{self.path}'") from None
+                raise OtherSaves(f"another process is saving a checkpoint in '{self.path}'") from None
             try:
                 owner = os.read(descriptor, 64).decode("ascii", "replace")
                 if not _OWNER_ID.fullmatch(owner):  # a new file, or an incomplete one

@@ -66,7 +66,7 @@ class Coordinator(Answering, Batching):
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
         self._initialisation = Initialisation(settings, self._leases, self._servers, self._renew)
-        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started, self._trainers.require)
+        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started, self._trainers.require, self._note_end)
         self._durable = DurableState(
             directory,
             settings.job,
@@ -275,6 +275,13 @@ class Coordinator(Answering, Batching):
     def _rendezvous_request(self, request: RendezvousRequest) -> Any:
         self._renew(request)
         return self._rendezvous.reply(request)
+
+    def _note_end(self, number: int, ended: bool) -> bool:
+        """Whether all trainers have made their last step. Others do what one that has ended has read, and not done."""
+        self._durable.change(partial(self._job_facts.note_end, number, ended))
+        if ended:
+            self._durable.change(partial(self._tasks.release, str(number), failed=False))
+        return self._job_facts.all_ended
 
     def progress(self) -> object:
         return self._rendezvous.version, self._trainers.version

@@ -10,10 +10,12 @@ class JobFacts(Facts):
     """run: of the job, which is another one when it is started again. trainers: how many it starts with.
 
     A job has started when all its initial trainers have joined once. Those that left before count too: a trainer that waits
-    for one of the others' data tasks leaves, and would otherwise keep the job from starting, while they wait for the start."""
+    for one of the others' data tasks leaves, and would otherwise keep the job from starting, while they wait for the start.
+
+    In collective mode a trainer that has made its last step has ended, until it restarts."""
 
     def __init__(self, run: str, trainers: int):
-        super().__init__(started=False, run=run, restarts=0, left=[])
+        super().__init__(started=False, run=run, restarts=0, left=[], ended=[])
         self._trainers = trainers
 
     @property
@@ -28,7 +30,7 @@ class JobFacts(Facts):
     def resume(self, run: str) -> None:
         """After a restart."""
         if self.facts["run"] != run:
-            self.facts["started"], self.facts["run"], self.facts["left"] = False, run, []
+            self.facts["started"], self.facts["run"], self.facts["left"], self.facts["ended"] = False, run, [], []
         self.facts["restarts"] += 1
 
     def note_join(self, present: Iterable[int]) -> None:
@@ -40,6 +42,19 @@ class JobFacts(Facts):
         """After a trainer has left, and was not lost."""
         if not self.started:
             self.facts["left"] = sorted({*self._left, number})
+
+    def note_end(self, number: int, ended: bool) -> None:
+        """Whether a trainer has made its last step."""
+        if ended != (number in self._ended):
+            self.facts["ended"] = sorted({*self._ended, number} if ended else {*self._ended} - {number})
+
+    @property
+    def all_ended(self) -> bool:
+        return len(self._ended) >= self._trainers
+
+    @property
+    def _ended(self) -> list[int]:
+        return self.facts.get("ended", [])  # as for _left
 
     @property
     def _left(self) -> list[int]:

@@ -1,6 +1,6 @@
 # Rendezvous: in collective mode, decides whose gradients make a step, and which state each trainer begins it with.
 """
-The coordinator handles the requests join_rendezvous, state_stored, arrive and leave_rendezvous here. A step_id is a
+The coordinator handles the requests join_rendezvous, state_stored, arrive, leave_rendezvous and await_end here. A step_id is a
 pair (epoch, step): it identifies the state of a trainer and the step that begins with this state; trainers with equal
 step_ids have the same bits. Within an epoch each step is made once.
 
@@ -17,6 +17,9 @@ considered lost, or could not read what it needed from another one, or the coord
 rendezvous. After a restart, and when all members have left, the rendezvous waits for a request of every trainer that is
 present. Then a new epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a
 checkpoint; the other trainers load it.
+
+A trainer that has left after its last step keeps its state until another one has made a further step, or until all trainers of
+the job have made their last: one that dies in between finds the state when it restarts.
 """
 
 from __future__ import annotations
@@ -28,12 +31,12 @@ from typing import NamedTuple
 
 from ..errors import Malformed
 from ..messages import Wait
-from ..protocol import Arrive, GetAddresses, JoinRendezvous, LeaveRendezvous, StateStored
+from ..protocol import Arrive, AwaitEnd, GetAddresses, JoinRendezvous, LeaveRendezvous, StateStored
 from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft
 from ..service import Later
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
 
-RendezvousRequest = JoinRendezvous | StateStored | Arrive | LeaveRendezvous
+RendezvousRequest = JoinRendezvous | StateStored | Arrive | LeaveRendezvous | AwaitEnd
 _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft
 
 
@@ -47,15 +50,20 @@ class _Stored(NamedTuple):
 
 class Rendezvous:
     """present(): the incarnation of each trainer of the job, by number; started(): whether all trainers have joined the
-    job once; require(number, incarnation): raises Gone unless this trainer is present. The serial numbers of a
+    job once; require(number, incarnation): raises Gone unless this trainer is present; note_end(number, ended): notes whether a
+    trainer has made its last step, and returns whether all have. The serial numbers of a
     trainer's requests increase: a repeated request gets the same reply, an outdated one has no effect. version
     increases when the replies to requests that wait may have changed.
     """
 
     def __init__(
-        self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool], require: Callable[[int, int], None]
+        self,
+        present: Callable[[], Mapping[int, int]],
+        started: Callable[[], bool],
+        require: Callable[[int, int], None],
+        note_end: Callable[[int, bool], bool],
     ):
-        self._present, self._started, self._require = present, started, require
+        self._present, self._started, self._require, self._note_end = present, started, require, note_end
         self.version = 0
         self._step_id = StepId("", 0)  # the next step
         self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
@@ -88,11 +96,14 @@ class Rendezvous:
             self._addresses[number] = request.incarnation, request.address
             if serial > last:  # a repeated request: the trainer may have been admitted since
                 self._inside.pop(number, None)
+                self._note_end(number, False)
             reply = self._join(number, request)
         elif isinstance(request, StateStored):
             reply = self._state_stored(number, request)
+        elif isinstance(request, Arrive):
+            reply = self._arrive(number, request)
         else:
-            reply = self._arrive(number, request) if isinstance(request, Arrive) else self._leave(number, request)
+            reply = self._leave(number, request) if isinstance(request, LeaveRendezvous) else self._await_end(number, request)
         self._last[number] = serial, None if isinstance(reply, Wait) else reply
         return reply
 
@@ -199,6 +210,15 @@ class Rendezvous:
             return RendezvousLeft(LeaveAnswer.LAST)
         del self._inside[number]
         return RendezvousLeft(LeaveAnswer.LEFT)
+
+    def _await_end(self, number: int, request: AwaitEnd) -> RendezvousLeft | Wait:
+        made, step_id = request.step_id, self._step_id
+        is_behind = made.epoch == step_id.epoch and made.step < step_id.step
+        keeps = made == step_id and number in self._stored and self._stored[number].step_id == made
+        all_ended = self._note_end(number, is_behind or keeps)
+        if not is_behind and not keeps:
+            return RendezvousLeft(LeaveAnswer.REJOIN)
+        return RendezvousLeft(LeaveAnswer.LEFT) if is_behind or all_ended else Wait()
 
     @property
     def _kept(self) -> _Stored | None:

@@ -129,10 +129,11 @@ class CollectiveTrainer(Trainer):
         return saved
 
     def finish(self) -> None:
-        """Leaves the job after the last step; the last trainer writes a checkpoint."""
+        """Leaves the job after the last step; the last trainer writes a checkpoint. The others wait for that, or for a further
+        step that some make without this trainer."""
         with self._turn:
             self._rejoin()
-            self._exchange.leave(when_last=lambda: self._state.save(self._step))
+            self._exchange.end(when_last=lambda: self._state.save(self._step))
             self._membership.end()
 
     def fail(self) -> None:

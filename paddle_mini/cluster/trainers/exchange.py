@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import Enum
 from itertools import count
 
-from ..protocol import Arrive, JoinRendezvous, LeaveRendezvous, StateStored
+from ..protocol import Arrive, AwaitEnd, JoinRendezvous, LeaveRendezvous, StateStored
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
 from .flat_buffer import FlatBuffer
 from .gradient_memory import GradientMemory
@@ -126,6 +126,13 @@ class Exchange:
                 self.join()
                 done = False
         self.inside = False
+
+    def end(self, when_last: Callable[[], None]) -> None:
+        """Leaves after the last step; returns when no other trainer needs this one's state."""
+        self.leave(when_last)
+        while self._membership.request(AwaitEnd, serial=next(self._serials), step_id=self.step_id).answer is LeaveAnswer.REJOIN:
+            self.join()
+            self.leave(when_last)
 
     def _leave_once(self, done: bool) -> LeaveAnswer:
         return self._membership.request(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer

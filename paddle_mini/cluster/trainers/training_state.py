@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..._core import Error, Scope
 from ...executor import Executor
 from ...io.checkpoint import CheckpointManager
 from ...io.checkpoint_files import held_names, schedule_states
+from ...io.checkpoint_folder import OtherSaves
 from ...program import Program
 from ..errors import Malformed, StorageError
 from ..process_log import ProcessLogger
@@ -21,6 +23,8 @@ from .flat_buffer import FlatBuffer
 
 FOLDER = "trainers"
 """The folder of checkpoints in the directory of the job."""
+_PATIENCE, _PAUSE = 60.0, 0.05
+"""Seconds for another process that saves to end, and from one attempt to the next."""
 _log = ProcessLogger(__name__)
 
 
@@ -92,11 +96,17 @@ class TrainingState:
             _log.error("%s", error)
 
     def save(self, step: int) -> None:
-        """StorageError when the disk fails."""
-        try:
-            self._save(step, force=True)
-        except Error as error:
-            raise StorageError(str(error)) from None
+        """StorageError when the disk fails. A trainer that was taken for lost may still save: then this waits for it."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._save(step, force=True)
+            except OtherSaves as error:
+                if time.monotonic() >= end:
+                    raise StorageError(str(error)) from None
+                time.sleep(_PAUSE)
+            except Error as error:
+                raise StorageError(str(error)) from None
 
     def _save(self, step: int, force: bool) -> None:
         data = {"random": self._optimizing.random_state()}
