@@ -14,10 +14,10 @@ Cliques& cliques() {
   return *found;
 }
 
-int gpu_of(const std::string& name) {
+Place gpu_of(const std::string& name) {
   Place place = parse_place(name);
   require<DeviceError>(place.kind == DeviceKind::Gpu, "'", printable(name), "' is no GPU, which a clique is made of");
-  return place.index;
+  return place;
 }
 
 // The tensor of a variable, which gets memory on the device unless it has some of this size there.
@@ -39,10 +39,9 @@ Tensor made(Scope& scope, const std::string& name, const Tensor& like, Device* d
 class ScopeClique {
  public:
   ScopeClique(const std::string& place, const std::string& id, int rank, int size, double seconds)
-      : device_(manager().at(parse_place(place)).device) {
-    int index = gpu_of(place);
+      : device_(manager().at(gpu_of(place)).device) {
     require<DeviceError>(0 <= rank && rank < size, "member ", rank, " of ", size, " does not exist");
-    clique_ = cliques().join(index, id, rank, size, seconds, user_wants_to_stop);
+    clique_ = cliques().join(gpu_of(place).index, id, rank, size, seconds, user_wants_to_stop);
   }
 
   void add_up(Scope& scope, const std::vector<std::pair<std::string, std::string>>& names, bool takes_part,
@@ -79,7 +78,7 @@ void define_cliques(py::module_& m) {
       },
       "The version of NCCL, by which processes add up; None without a GPU, without NCCL, or before version 2.14.");
   m.def(
-      "gpu_identity", [](const std::string& place) { return cliques().gpu(gpu_of(place)); }, py::arg("place"),
+      "gpu_identity", [](const std::string& place) { return cliques().gpu(gpu_of(place).index); }, py::arg("place"),
       "A text that names this GPU among those of all machines.");
   m.def(
       "new_clique_id", [] { return py::bytes(cliques().new_id()); },
