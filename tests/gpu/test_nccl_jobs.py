@@ -138,6 +138,28 @@ print(log.about("NCCL"))
     assert calls.count(JOINED) > 3 and "refused" not in "".join(calls)
 
 
+def test_one_whose_sum_fails_takes_the_state_of_those_that_have_it(job):
+    told, calls = job(
+        """
+add_up = GpuGradients.add_up
+def failing(self, *args, **named):
+    is_done, step = add_up(self, *args, **named), self._own.gradient_of.step
+    if (trainer_of_thread(), step) != (1, 2):
+        return is_done
+    self._failed(pm.DeviceError("no sum"))
+    return False
+GpuGradients.add_up = failing
+values, result = run(3, engine=engine)
+assert result.counts == {"sent": 15, "applied": 15, "dropped": 0, "repeated": 0, "lost": 0}
+assert [made for _, made in result.returned] == [[0, 1, 2, 3, 4]] * 3
+assert_near(values, run(3, place=pm.CPUPlace())[0])
+print((engine.counts["get_gradient"], log.lines))
+"""
+    )
+    assert told == (3 * 2, ["trainer 1: no sum"]), "one step is the hosts', until the others offer another clique"
+    assert calls.count(JOINED) == 3 + 3
+
+
 @pytest.mark.parametrize("call", [JOINED, "ncclGroupEnd"])
 def test_where_nccl_always_fails_the_hosts_add_up(job, call):
     told, calls = job(
@@ -166,6 +188,7 @@ print((sorted((name, value.tobytes()) for name, value in values.items()), sorted
     assert calls == []
     assert job(code, PM_NCCL=stand_in("nccl", "-DBEFORE_2_14"))[0] == (values, told)
     assert job(code, STAND_IN_FAILS=f"{JOINED} 0 3")[0][0] == values
+    assert job(code.replace("engine=engine", "engine=engine, nccl=False")) == ((values, []), [])
 
 
 @pytest.mark.parametrize("place", ["pm.CPUPlace() if trainer_of_thread() == 1 else pm.CUDAPlace(0)", "pm.CUDAPlace(0)"])

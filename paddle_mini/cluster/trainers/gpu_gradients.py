@@ -35,7 +35,7 @@ _log = ProcessLogger(__name__)
 
 def gradients_of(halves: Halves, memory: GradientMemory, own: Peer, settings: JobSettings) -> HostGradients:
     """GpuGradients where the trainer has a GPU and NCCL."""
-    if not isinstance(halves.exe.place, CUDAPlace):
+    if not isinstance(halves.exe.place, CUDAPlace) or not settings.nccl:
         return HostGradients(halves, memory, own)
     version = nccl_version()
     if version is not None:
