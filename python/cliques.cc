@@ -16,7 +16,7 @@ Cliques& cliques() {
 
 Place gpu_of(const std::string& name) {
   Place place = parse_place(name);
-  require<DeviceError>(place.kind == DeviceKind::Gpu, "'", printable(name), "' is no GPU, which a clique is made of");
+  require<DeviceError>(place.kind == DeviceKind::Gpu, "'", printable(name), "': a clique has GPUs only");
   return place;
 }
 
@@ -52,7 +52,7 @@ class ScopeClique {
     for (const auto& [name, to_name] : names) {
       const Variable* variable = scope.find(name);
       require<OpError>(variable && variable->kind == VarKind::Tensor && variable->has_value(), "'", printable(name),
-                       "' is no tensor in the scope");
+                       "' is not a tensor in the scope");
       const Tensor from = variable->tensor, to = made(scope, to_name, from, device_.get());
       bool is_here = takes_part && from.device == device_.get();
       if (!takes_part) device_->to_device(to.data, std::vector<char>(to.bytes()).data(), to.bytes());

@@ -29,7 +29,7 @@ class Clique {
 class Cliques {
  public:
   virtual ~Cliques() = default;
-  virtual std::string version() = 0;  // of what adds up; that of all members must be the same
+  virtual std::string version() = 0;  // the library that adds up has it; all members need the same
   virtual std::string gpu(int device) = 0;  // the device among those of all machines; members must not share one
   // A name for a new clique. Its first member must have made it, in the process that joins.
   virtual std::string new_id() = 0;

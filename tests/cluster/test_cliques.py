@@ -58,7 +58,7 @@ def test_hosts_add_up_where_gpus_can_not(job):
 
 
 def test_a_clique_that_one_has_left_is_not_used_again(job):
-    a, b = ranks = begun(job)
+    ranks = begun(job)
     assert decided(ranks, [gpu("a", offer="one"), gpu("b")]) == ("one", [0, 1])
     assert decided(ranks, [gpu("a", "one"), gpu("b", offer="two")]) is None, "the first has no other one"
     assert decided(ranks, [gpu("a", "one"), gpu("b", "one")]) is None, "not all may be in it"

@@ -114,7 +114,7 @@ def work(rank):
     try:
         members.add_up(scope, [("nothing", "to")], True, 20.0)
     except pm.OpError as error:
-        assert "'nothing' is no tensor in the scope" in str(error)
+        assert "'nothing' is not a tensor in the scope" in str(error)
     print(repr(refused(members.add_up, scope, SUMS[rank : rank + 1], True, 20.0)))
 def refusals(rank):
     id = _core.new_clique_id()
@@ -128,7 +128,7 @@ print((fork(size, work), fork(1, refusals)))
 def test_what_can_not_be_is_refused(in_processes, stand_in, in_child):
     out, calls = in_child(HEAD + REFUSALS, PM_NCCL=stand_in("nccl"))
     for text in (
-        "'cpu' is no GPU, which a clique is made of",
+        "'cpu': a clique has GPUs only",
         "the name of a clique has 5 bytes, it must have 128",
         "member 1 of 1 does not exist",
         "device 'gpu:9' is not available",
@@ -141,11 +141,12 @@ def test_what_can_not_be_is_refused(in_processes, stand_in, in_child):
 
 
 def test_versions_without_what_it_takes(stand_in, in_child):
-    code = "from clique_processes import refused; from paddle_mini import _core; print(_core.nccl_version()); print(refused(_core.new_clique_id))"
+    version = "from paddle_mini import _core; print(_core.nccl_version())"
+    code = f"{version}; from clique_processes import refused; print(refused(_core.new_clique_id))"
     for library in ({}, {"PM_NCCL": stand_in("nccl", "-DBEFORE_2_14")}):
         out, _ = in_child(code, **library)
         assert out.startswith("None\nno NCCL 2.14 or newer is used: CUDA")
-    assert in_child("from paddle_mini import _core; print(_core.nccl_version())", PM_NCCL=stand_in("nccl"))[0] == "2.21.5\n"
+    assert in_child(version, PM_NCCL=stand_in("nccl"))[0] == "2.21.5\n"
 
 
 INTERRUPTED = """

@@ -20,7 +20,8 @@ class Counting(ThreadEngine):
         super().__init__()
         self.counts = Counter()
     def post(self, request, respond, timeout):
-        self.counts.update(name for name in ("get_gradient", "get_mean", "arrive", "wake") if f'"{name}"'.encode() in request.header)
+        names = "get_gradient", "get_mean", "arrive", "wake"
+        self.counts.update(name for name in names if f'"{name}"'.encode() in request.header)
         super().post(request, respond, timeout)
 
 log, engine = Log(), Counting()
@@ -73,7 +74,7 @@ def train(place):
         trainer.run({{"x": np.random.RandomState(9 * step + trainer.number).randn(1, 4).astype("{dtype}")}})
     return pm.global_scope().get("w")
 on_gpus, on_cpu = (pm.cluster.run(train, 2, mode="collective", args=(place,)).returned for place in (None, pm.CPUPlace()))
-assert {{one.tobytes() for one in on_gpus}} == {{one.tobytes() for one in on_cpu}} and len({{one.tobytes() for one in on_gpus}}) == 1
+assert len({{one.tobytes() for one in on_gpus + on_cpu}}) == 1
 print(0)
 """
     )
@@ -242,11 +243,11 @@ GpuGradients.add_up = dying
 
 @pytest.mark.parametrize("when", ["between", "before", "after"])
 def test_a_trainer_dies(job, when):
-    """Between two steps, in a step before it has contributed, and after that; it begins again and has a place in a new clique."""
+    """Between two steps, in a step before it has contributed, and after that; it restarts, and has a place in a new clique."""
     happens = "lambda trainer, step: dies(trainer.number, step)" if when == "between" else "lambda *_: None"
     patch = "" if when == "between" else PATCHED.replace("WHEN", when)
     (_, told), calls = job(DIES.replace("PATCH", patch).replace("HAPPENS", happens))
-    assert calls.count(JOINED) >= 3 + 2, "the others have gone on in another clique"
+    assert calls.count(JOINED) >= 3 + 2, "the others have continued in another clique"
     assert not [line for line in told if "from now on" in line] and "refused" not in "".join(calls)
     assert any("NCCL failed (adding up)" in line for line in told) == (when == "before")
 

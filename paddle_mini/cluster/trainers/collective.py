@@ -18,7 +18,7 @@ from ..job_settings import JobSettings
 from .exchange import Exchange, Outcome
 from .gpu_gradients import gradients_of
 from .gradient_memory import GradientMemory
-from .host_gradients import Halves
+from .host_gradients import SplitExecutors
 from .membership import Membership
 from .pace import Pace
 from .peer import Peer
@@ -54,8 +54,8 @@ class CollectiveTrainer(Trainer):
         self._membership = Membership(number, 0, self._client, settings.heartbeat_seconds, self._report)
         memory = GradientMemory.made(fields)
         own = Peer(settings.job, memory)
-        halves = Halves(self._split, exe, self._optimizing, scope)
-        self._gradients = gradients_of(halves, memory, own, settings)
+        executors = SplitExecutors(self._split, exe, self._optimizing, scope)
+        self._gradients = gradients_of(executors, memory, own, settings)
         patient = Client(link, **{**settings.client_options(), "timeout": settings.lease})  # then a silent trainer is lost
         peers = Peers(link, self._client, patient, fields)
         address = link.serve(f"trainer {number}", own)

@@ -1,6 +1,6 @@
 # GpuGradients: a trainer's gradients on its GPU, which NCCL adds up with those of the other trainers' GPUs.
 """
-The model leaves its gradients on the GPU, in variables of the scope, and NCCL writes their sums into others beside them: a sum that
+The model leaves its gradients on the GPU, in variables of the scope, and NCCL writes their sums into other variables: a sum that
 fails leaves the gradients as they were. The optimizer's half divides the sums by the number of contributors. For a step that the
 hosts add up, because the coordinator has found no clique for it (coordinator/cliques.py), the gradients are copied.
 
@@ -24,7 +24,7 @@ from ..job_settings import JobSettings
 from ..process_log import ProcessLogger
 from ..values import Clique, Gpu, MemberId
 from .gradient_memory import GradientMemory
-from .host_gradients import Feed, Halves, HostGradients
+from .host_gradients import Feed, HostGradients, SplitExecutors
 from .peer import Peer
 from .split_program import SplitProgram
 
@@ -33,31 +33,31 @@ _TRIES = 2
 _log = ProcessLogger(__name__)
 
 
-def gradients_of(halves: Halves, memory: GradientMemory, own: Peer, settings: JobSettings) -> HostGradients:
+def gradients_of(executors: SplitExecutors, memory: GradientMemory, own: Peer, settings: JobSettings) -> HostGradients:
     """GpuGradients where the trainer has a GPU and NCCL."""
-    if not isinstance(halves.exe.place, CUDAPlace) or not settings.nccl:
-        return HostGradients(halves, memory, own)
+    if not isinstance(executors.exe.place, CUDAPlace) or not settings.nccl:
+        return HostGradients(executors, memory, own)
     version = nccl_version()
     if version is not None:
-        return GpuGradients(halves, memory, own, version, settings)
+        return GpuGradients(executors, memory, own, version, settings)
     _log.warning("gradients go through the memory of the host: NCCL 2.14 or a newer one is not there (paddle-mini doctor)")
-    return HostGradients(halves, memory, own)
+    return HostGradients(executors, memory, own)
 
 
 class GpuGradients(HostGradients):
     """version: of NCCL. A sum may take `lease` seconds, after which a silent trainer is lost anyway; connecting a new clique may
     take `timeout` seconds."""
 
-    def __init__(self, halves: Halves, memory: GradientMemory, own: Peer, version: str, settings: JobSettings):
-        super().__init__(halves, memory, own)
-        self._model, self._flags = _model_that_keeps(halves.split)
-        self._dividing, self._sums, self._counts = _divided(halves.split)
-        self._place, self._version = halves.exe.place.name, version
+    def __init__(self, executors: SplitExecutors, memory: GradientMemory, own: Peer, version: str, settings: JobSettings):
+        super().__init__(executors, memory, own)
+        self._model, self._flags = _model_that_keeps(executors.split)
+        self._dividing, self._sums, self._counts = _divided(executors.split)
+        self._place, self._version = executors.exe.place.name, version
         self._seconds, self._connecting = settings.lease, settings.timeout
         self._id, self._offer = b"", b""
-        self._members: Members | None = None  # of the clique with this id
+        self._members: Members | None = None  # the clique with this id, in NCCL
         self._failures = self._steps_of_host = 0  # one after another
-        self._contributors = 0  # of the sums on the GPU; 0: the mean is in the memory of the host
+        self._contributors = 0  # to the sums on the GPU; 0: the mean is in the memory of the host
 
     @cached_property
     def _identity(self) -> str:
@@ -73,9 +73,9 @@ class GpuGradients(HostGradients):
 
     def compute(self, feed: Feed, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
         self._own.gradient_of, self._own.is_in_memory = None, False
-        results = self._halves.exe.run(self._model, feed, fetches + self._flags, self._halves.scope, return_numpy)
+        results = self._executors.exe.run(self._model, feed, fetches + self._flags, self._executors.scope, return_numpy)
         values, are_finite = results[: len(fetches)], all(np.asarray(flag).all() for flag in results[len(fetches) :])
-        if are_finite or self._halves.split.scales:
+        if are_finite or self._executors.split.scales:
             return values, None
         self._bring()
         return values, self._not_finite()
@@ -92,7 +92,7 @@ class GpuGradients(HostGradients):
         """Copies the gradient into the memory. Returns whether it was not there."""
         if self._own.is_in_memory:
             return False
-        self._write([self._halves.scope.get(name) for name in self.memory.gradient.buffer.views])
+        self._write([self._executors.scope.get(name) for name in self.memory.gradient.buffer.views])
         self._own.is_in_memory = True
         return True
 
@@ -101,7 +101,7 @@ class GpuGradients(HostGradients):
             if self._id != clique.id:
                 self._join(clique, me)
             assert self._members is not None
-            self._members.add_up(self._halves.scope, list(self._sums.items()), takes_part, self._seconds)
+            self._members.add_up(self._executors.scope, list(self._sums.items()), takes_part, self._seconds)
         except DeviceError as error:
             self._failed(error)
             return False
@@ -112,7 +112,7 @@ class GpuGradients(HostGradients):
         if not self._contributors:
             return super().optimize(late, return_numpy)
         counts = {name: np.full(1, self._contributors, dtype) for name, dtype in self._counts.items()}
-        return self._halves.optimizing.run(self._dividing, counts, late, self._halves.scope, return_numpy)
+        return self._executors.optimizing.run(self._dividing, counts, late, self._executors.scope, return_numpy)
 
     def _join(self, clique: Clique, me: MemberId) -> None:
         self._leave()

@@ -18,8 +18,8 @@ from .split_program import SplitProgram
 Feed = Mapping[str, Any] | None
 
 
-class Halves(NamedTuple):
-    """A program in two halves. exe runs the model, and optimizing the other half, in a scope."""
+class SplitExecutors(NamedTuple):
+    """A split program, and what runs it: exe the model, and optimizing the other half, in a scope."""
 
     split: SplitProgram
     exe: Executor
@@ -30,8 +30,8 @@ class Halves(NamedTuple):
 class HostGradients:
     """memory: of the gradients and their mean; own: the service from which others read them."""
 
-    def __init__(self, halves: Halves, memory: GradientMemory, own: Peer):
-        self._halves, self.memory, self._own = halves, memory, own
+    def __init__(self, executors: SplitExecutors, memory: GradientMemory, own: Peer):
+        self._executors, self.memory, self._own = executors, memory, own
 
     @property
     def gpu(self) -> Gpu | None:
@@ -41,7 +41,7 @@ class HostGradients:
     def compute(self, feed: Feed, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
         """Runs the model. Returns the values of fetches, and the name of a gradient that is not finite, if one is and the
         program has no loss scaling that handles it."""
-        split, exe, _, scope = self._halves
+        split, exe, _, scope = self._executors
         results = exe.run(split.model, feed, fetches + list(self.memory.gradient.buffer.views), scope, return_numpy)
         self._own.gradient_of = None
         self._write(results[len(fetches) :])
@@ -57,7 +57,7 @@ class HostGradients:
 
     def optimize(self, late: list[str], return_numpy: bool) -> list[Any]:
         """Runs the optimizer with the mean; returns the values of `late`."""
-        split, _, optimizing, scope = self._halves
+        split, _, optimizing, scope = self._executors
         return optimizing.run(split.optimizing, self.memory.mean.buffer.views, late, scope, return_numpy)
 
     def _write(self, values: list[Any]) -> None:
@@ -68,4 +68,4 @@ class HostGradients:
                 np.copyto(view, np.asarray(array).reshape(view.shape))
 
     def _not_finite(self) -> str | None:
-        return None if self._halves.split.scales else next(self.memory.gradient.buffer.not_finite(), None)
+        return None if self._executors.split.scales else next(self.memory.gradient.buffer.not_finite(), None)

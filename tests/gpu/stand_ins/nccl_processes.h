@@ -1,5 +1,5 @@
 // The part of the stand-in for NCCL that works between processes of one machine: communicators of ncclCommInitRankConfig. The
-// id names a folder, in which each rank leaves what it contributes. STAND_IN_SILENT=1: nobody notices that a rank has died, as
+// id names a folder, in which each rank leaves what it contributes. STAND_IN_SILENT=1: no rank notices that another one has died, as
 // between GPUs of one machine; otherwise it is a remote error, as in a network.
 #pragma once
 
@@ -58,7 +58,7 @@ class Member {
     return kInProgress;
   }
 
-  // What ncclCommGetAsyncError returns: a launch is in progress when it is asked for the first time.
+  // The result of ncclCommGetAsyncError: a launch is in progress when it is asked for the first time.
   int state() {
     int state = progress();
     return state == 0 && !std::exchange(has_launched_, true) ? kInProgress : state;
