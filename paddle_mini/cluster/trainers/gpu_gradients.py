@@ -45,8 +45,8 @@ def gradients_of(executors: SplitExecutors, memory: GradientMemory, own: Peer, s
 
 
 class GpuGradients(HostGradients):
-    """version: of NCCL. A sum may take `lease` seconds, after which a silent trainer is lost anyway; connecting a new clique may
-    take `timeout` seconds."""
+    """version: of NCCL. A sum may take `lease` seconds, after which a silent trainer is lost anyway; connecting a new clique, and
+    its first sum, may take `timeout` seconds each."""
 
     def __init__(self, executors: SplitExecutors, memory: GradientMemory, own: Peer, version: str, settings: JobSettings):
         super().__init__(executors, memory, own)
@@ -98,10 +98,12 @@ class GpuGradients(HostGradients):
 
     def add_up(self, clique: Clique, me: MemberId, contributors: int, takes_part: bool) -> bool:
         try:
+            seconds = self._seconds
             if self._id != clique.id:
                 self._join(clique, me)
+                seconds = self._connecting  # NCCL connects some GPUs only when they add up
             assert self._members is not None
-            self._members.add_up(self._executors.scope, list(self._sums.items()), takes_part, self._seconds)
+            self._members.add_up(self._executors.scope, list(self._sums.items()), takes_part, seconds)
         except DeviceError as error:
             self._failed(error)
             return False
