@@ -5,7 +5,7 @@ import numpy
 import paddle_mini.variable
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'begin_writing', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_array', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_batch_bytes', 'set_epilogue_tile', 'set_fill_pattern', 'set_in_parts', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Clique', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'begin_writing', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_identity', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'nccl_version', 'new_clique_id', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_array', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_batch_bytes', 'set_epilogue_tile', 'set_fill_pattern', 'set_in_parts', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     ...
@@ -225,6 +225,14 @@ class DeviceMemory:
     def address(self) -> int:
         ...
 
+class Clique:
+
+    def __init__(self, place: str, id: bytes, rank: typing.SupportsInt | typing.SupportsIndex, size: typing.SupportsInt | typing.SupportsIndex, seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+
+    def add_up(self, scope: Scope, names: collections.abc.Sequence[tuple[str, str]], takes_part: bool, seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+
 def add_python_operator(item: dict, gradient: typing.Any) -> None:
     ...
 
@@ -297,6 +305,9 @@ def generic_attributes() -> dict:
 def gpu_count() -> int:
     ...
 
+def gpu_identity(place: str) -> str:
+    ...
+
 def gpu_path() -> str:
     ...
 
@@ -322,6 +333,12 @@ def memory_limit() -> int:
     ...
 
 def model_facts(arg0: bytes) -> tuple[bool, int | None]:
+    ...
+
+def nccl_version() -> str | None:
+    ...
+
+def new_clique_id() -> bytes:
     ...
 
 def num_threads() -> int:

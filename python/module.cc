@@ -19,5 +19,6 @@ PYBIND11_MODULE(_core, m) {
   python::define_frames(m);
   python::define_blocks(m);
   python::define_devices(m);
+  python::define_cliques(m);
   python::define_testing(m);
 }

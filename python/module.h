@@ -84,6 +84,7 @@ void define_states(py::module_& m);    // states.cc: pickled values and safetens
 void define_frames(py::module_& m);    // frames.cc: messages of jobs
 void define_blocks(py::module_& m);    // blocks.cc: blocks of a parameter server
 void define_devices(py::module_& m);   // devices.cc: available devices
+void define_cliques(py::module_& m);   // cliques.cc: sums over the GPUs of several processes
 void define_testing(py::module_& m);   // testing.cc: invalid schemas, for tests
 
 // program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.

@@ -39,8 +39,8 @@ class Rank:
             self.step_id = [self.step_id[0], step]
         assert self.request("state_stored", step_id=self.step_id, key=key) == {}
 
-    def arrive(self, has_gradient=True):
-        return self.request("arrive", step_id=self.step_id, has_gradient=has_gradient)
+    def arrive(self, has_gradient=True, gpu=None):
+        return self.request("arrive", step_id=self.step_id, has_gradient=has_gradient, gpu=gpu)
 
     def leave(self, done=False):
         return self.request("leave_rendezvous", step_id=self.step_id, done=done)
@@ -50,7 +50,7 @@ class Rank:
 
 
 WAIT = {"wait": True}
-NOTHING = [("key", ""), ("holder", None), ("contributors", [])]
+NOTHING = [("key", ""), ("holder", None), ("contributors", []), ("clique", None)]
 """Fields of replies that their receivers do not use."""
 
 

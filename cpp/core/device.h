@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clique.h"
 #include "core/dtype.h"
 #include "core/place.h"
 #include "core/queue.h"
@@ -82,7 +83,7 @@ class ReplicaSums {
 // The interface that a library of kernels for devices exports, through one function:
 //   extern "C" paddle_mini::DeviceLibrary* paddle_mini_cuda(unsigned abi)
 // It returns nullptr for another ABI version. The object lives as long as the process.
-inline constexpr unsigned kDeviceAbi = 4;
+inline constexpr unsigned kDeviceAbi = 5;
 
 class DeviceLibrary {
  public:
@@ -97,6 +98,8 @@ class DeviceLibrary {
   virtual void add_operators(const std::function<void(OpTable&)>& define) = 0;
   // Sums among replicas on these devices, in the order of their ranks; nullptr if the host must compute them.
   virtual std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) = 0;
+  // Sums among processes; nullptr if the hosts must compute them.
+  virtual Cliques* cliques() = 0;
 };
 
 }  // namespace paddle_mini

@@ -84,6 +84,12 @@ std::unique_ptr<ReplicaSums> DeviceManager::sums_among(const std::vector<Place>&
   return library ? library->sums_among(devices) : nullptr;
 }
 
+Cliques* DeviceManager::cliques() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLibrary* library = gpu_library();
+  return library ? library->cliques() : nullptr;
+}
+
 // PM_CUDA_LIBRARY overrides the file that lies beside the CPU kernels.
 DeviceLibrary* DeviceManager::gpu_library() {
   if (looked_for_gpus_) return gpus_;

@@ -36,6 +36,8 @@ class DeviceManager {
   DeviceQueues& at(const Place& place);
   // Sums among replicas on these places without the host, in the order of their ranks; nullptr if not supported.
   std::unique_ptr<ReplicaSums> sums_among(const std::vector<Place>& places);
+  // Sums among processes by the GPUs of this machine; nullptr if it can't use any, or they can't.
+  Cliques* cliques();
   void emulate(int index, const Emulation& emulation);
 
   // Description of the GPU support: versions, or the reason why it is unavailable.

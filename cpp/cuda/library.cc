@@ -83,6 +83,7 @@ class CudaLibrary : public DeviceLibrary {
   }
 
   std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) override { return sums_by_nccl(devices); }
+  Cliques* cliques() override { return cliques_by_nccl(); }
 
  private:
   OpTable operators_;

@@ -10,24 +10,31 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorNotReady = 600 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 
+struct cudaUUID_t {
+  char bytes[16];
+};
 struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem;
   int major, minor, multiProcessorCount;
+  cudaUUID_t uuid;
 };
 
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1;
 
-// For stand-ins of vendor libraries (tests/gpu/stand_ins): the device of a stream, and a function that runs work in its
-// order.
+// For stand-ins of vendor libraries (tests/gpu/stand_ins): the device of a stream, a function that runs work in its order, and
+// one that returns whether work of theirs is still running, if they have set it.
 struct CUstream_st {
   int device;
   void (*launch)(std::function<void()> launched);
+  std::function<bool()> is_running = nullptr;
 };
 
 namespace paddle_mini::emulation {
@@ -64,8 +71,11 @@ void launch(F launched) {
 inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 4, cudaSuccess; }
 inline cudaError_t cudaGetDevice(int* device) { return *device = paddle_mini::emulation::device, cudaSuccess; }
 inline cudaError_t cudaSetDevice(int device) { return paddle_mini::emulation::device = device, cudaSuccess; }
-inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {"emulated on the host", size_t{1} << 30, 9, 0, 4};
+// Each process has devices of its own.
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  *properties = {"emulated on the host", size_t{1} << 30, 9, 0, 4, {}};
+  int own[] = {getpid(), device};
+  std::memcpy(properties->uuid.bytes, own, sizeof own);
   return cudaSuccess;
 }
 inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
@@ -107,6 +117,9 @@ inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return stream->is_running && stream->is_running() ? cudaErrorNotReady : cudaSuccess;
+}
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return *event = nullptr, cudaSuccess; }
 inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }

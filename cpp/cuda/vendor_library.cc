@@ -49,6 +49,8 @@ void* look_for(const char* variable, const std::string& file, const std::string&
 VendorLibrary::VendorLibrary(const char* name, const char* variable, const char* file, const char* folder)
     : name_(name), handle_(look_for(variable, file, folder)) {}
 
+bool VendorLibrary::has(const char* symbol) const { return dlsym(handle_, symbol) != nullptr; }
+
 void* VendorLibrary::address(const char* symbol) const {
   void* address = dlsym(handle_, symbol);
   require<DeviceError>(address, name_, " of ", path(), " has no ", symbol);

@@ -13,6 +13,7 @@ class VendorLibrary {
   VendorLibrary(const char* name, const char* variable, const char* file, const char* folder);
 
   bool found() const { return handle_ != nullptr; }
+  bool has(const char* symbol) const;
   // Throws DeviceError if the library lacks the function.
   template <class Function>
   void find(const char* symbol, Function& function) const {

@@ -42,4 +42,4 @@ class GetState(Request[replies.StoredState], service="trainer"):
 
 @dataclass
 class Wake(Request[replies.Done], service="trainer"):
-    """The trainer has computed its share of a mean: requests that wait for it are answered. From itself."""
+    """The trainer's gradient is in the memory, or its share of a mean: requests that wait for it are answered. From itself."""

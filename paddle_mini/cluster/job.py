@@ -114,7 +114,8 @@ def run(
     server, or, in collective mode, of one trainer. A job with the same name resumes from it. None: a temporary one.
     restarts: how often a trainer that dies is restarted. lease: seconds without a message after which a trainer is
     lost. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits for the
-    others. task_timeout: seconds for a task of Trainer.batches. These are `settings`, given by name.
+    others. task_timeout: seconds for a task of Trainer.batches. nccl: whether GPUs add up gradients by NCCL in collective
+    mode, which encrypts nothing. These are `settings`, given by name.
     on_status(snapshot) is called with a Snapshot of the job every status_seconds, by another thread, and at the end.
     tensorboard: a directory to which the same figures are written as scalars (pip install 'paddle_mini[cluster]').
     prometheus: a port of 127.0.0.1 on which they are served for Prometheus, at /metrics (the same extra).

@@ -30,6 +30,7 @@ class JobSettings:
     timeout: float = 60.0
     wait_timeout: float = 600.0
     task_timeout: float = 1200.0
+    nccl: bool = True
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __post_init__(self) -> None:
@@ -40,6 +41,8 @@ class JobSettings:
             raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be an integer, at least 1")
         if self.local_steps > 1 and not self.by_trainers:
             raise Malformed(f"local_steps is only supported in modes delta and elastic, not in {self.mode} mode")
+        if type(self.nccl) is not bool:
+            raise Malformed(f"nccl is {shown(self.nccl)}, it must be True or False")
         for name in ("lease", "timeout", "wait_timeout", "task_timeout"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:

@@ -11,7 +11,7 @@ from ..errors import shown
 from . import replies
 from .errors import Malformed, NotFinite
 from .messages import Request
-from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, Part, StepId, TaskId
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, Gpu, MemberId, NewBlock, Part, StepId, TaskId
 from .wire import Arrays
 
 # To the coordinator
@@ -124,11 +124,12 @@ class StateStored(FromTrainer, Request[replies.Done], service="coordinator"):
 
 @dataclass
 class Arrive(FromTrainer, Request[replies.Arrived], service="coordinator"):
-    """Collective mode: the trainer has arrived at a step. has_gradient: the others can read its gradient."""
+    """Collective mode: the trainer has arrived at a step. has_gradient: the others can read its gradient. gpu: that has it."""
 
     serial: int
     step_id: StepId
     has_gradient: bool
+    gpu: Gpu | None = None
 
 
 @dataclass

@@ -11,6 +11,7 @@ from .process_log import Event
 from .values import (
     ArriveAnswer,
     CheckpointStatus,
+    Clique,
     Holder,
     JoinAnswer,
     LeaveAnswer,
@@ -121,10 +122,11 @@ class RendezvousJoined(Reply):
 
 @dataclass
 class Arrived(Reply):
-    """contributors: the trainers whose gradients make the step."""
+    """contributors: the trainers whose gradients make the step. clique: of all trainers that make it, if their GPUs add up."""
 
     answer: ArriveAnswer
     contributors: list[MemberId] = field(default_factory=list)
+    clique: Clique | None = None
 
 
 @dataclass

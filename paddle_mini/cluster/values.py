@@ -44,6 +44,23 @@ class MemberId(NamedTuple):
     incarnation: int
 
 
+class Gpu(NamedTuple):
+    """The GPU of a trainer in collective mode, and the version of NCCL by which it adds up. clique: the id of the clique that
+    the trainer is in; offer: of one that it can be the first member of; b"": of none."""
+
+    version: str
+    identity: str
+    clique: bytes
+    offer: bytes
+
+
+class Clique(NamedTuple):
+    """Trainers, in the order of their ranks, whose GPUs add up gradients. id: of NCCL."""
+
+    id: bytes
+    members: list[MemberId]
+
+
 class StepId(NamedTuple):
     """A training state of collective mode, and the step that begins with it."""
 

@@ -23,6 +23,7 @@ from paddle_mini.cluster import Malformed
         ({"restarts": -1}, "restarts is -1"),
         ({"on_status": "show"}, "on_status is 'show'"),
         ({"args": "ab"}, "args is 'ab', it must be a list or tuple"),
+        ({"nccl": 1}, "nccl is 1, it must be True or False"),
         ({"checkpoint_seconds": "60"}, "checkpoint_seconds is '60'"),
         ({"checkpoint_seconds": 1e-310}, "checkpoint_seconds is 1e-310, it must be from 1e-6 to 1e9 seconds, or inf"),
         ({"checkpoint_seconds": 10**400}, "checkpoint_seconds is 10+"),

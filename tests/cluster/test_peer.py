@@ -63,6 +63,18 @@ def test_a_gradient_that_is_being_changed_is_missing(trainer):
     assert trainer.share("get_gradient") is None
 
 
+def test_a_gradient_that_comes_from_a_gpu_is_waited_for(trainer):
+    trainer.service.gradient_of, trainer.service.is_in_memory = STEP, False
+    trainer.wait("get_gradient")
+    trainer.request("wake")
+    assert not trainer.late and trainer.share("get_gradient", NEXT) is None
+    trainer.set(3.0)
+    trainer.service.is_in_memory = True
+    trainer.request("wake")
+    ((header, arrays),) = trainer.late
+    assert not header["missing"] and [array.tolist() for array in arrays] == [[3.0] * 5, [3.0] * 2]
+
+
 def test_a_mean_is_waited_for_until_it_is_computed(trainer):
     assert trainer.share("get_mean") is None
     trainer.set(3.0)

@@ -27,17 +27,18 @@ def three_gpus():
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory):
-    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" selects none."""
+    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" selects none. Other arguments are
+    the compiler's."""
     if "on_host" not in os.environ.get("PM_CUDA_LIBRARY", ""):
         pytest.skip("stand-ins can't follow a GPU's memory")
     folder = tmp_path_factory.mktemp("stand_ins")
 
-    def build(name):
-        library = folder / f"lib{name or 'empty'}.so"
+    def build(name, *options):
+        library = folder / f"lib{name or 'empty'}{''.join(options)}.so"
         if not library.exists():
             source = ["-x", "c++", "/dev/null"] if not name else [HERE / "stand_ins" / f"{name}.cc"]
             words = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", library]
-            subprocess.run(["c++", *words, *source], check=True)
+            subprocess.run(["c++", *words, *options, *source], check=True)
         return library
 
     return build

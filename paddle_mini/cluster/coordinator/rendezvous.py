@@ -7,9 +7,10 @@ step_ids have the same bits. Within an epoch each step is made once.
 A trainer joins, which gives it the state of the others. It then arrives at each step, when the others can read its
 whole gradient; has_gradient is False for a trainer without one. When all members have arrived, the step is
 complete: its contributors are the members at this moment. The reply is the same for all of them and never changes, and
-each share of the mean is computed by one trainer, so two trainers can't make a step of different gradients. A trainer that
-dies before this moment contributes nothing. If one dies after it, those that have read the whole mean have made the step,
-and the others join again: they load the state of one that has made it or, if none has, all repeat the step.
+each share of the mean is computed by one trainer, or the sum by the GPUs of all (cliques.py), so two trainers can't make a
+step of different gradients. A trainer that dies before this moment contributes nothing. If one dies after it, those that
+have read the whole mean have made the step, and the others join again: they load the state of one that has made it or, if
+none has, all repeat the step.
 
 A trainer can't join in the middle of a step: the first member keeps a copy of its state, and the step waits until the new
 member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it was
@@ -35,6 +36,7 @@ from ..protocol import Arrive, AwaitEnd, GetAddresses, JoinRendezvous, LeaveRend
 from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft
 from ..service import Later
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
+from .cliques import Cliques
 
 RendezvousRequest = JoinRendezvous | StateStored | Arrive | LeaveRendezvous | AwaitEnd
 _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft
@@ -66,12 +68,13 @@ class Rendezvous:
         self._present, self._started, self._require, self._note_end = present, started, require, note_end
         self.version = 0
         self._step_id = StepId("", 0)  # the next step
-        self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
+        self._inside: dict[int, Arrive | None] = {}  # its members, with the requests of those that have arrived
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
         self._first: int | None = None  # the trainer that provides the first state
         self._stored: dict[int, _Stored] = {}  # by holder
         self._addresses: dict[int, tuple[int, str]] = {}  # incarnation and address, also of trainers that have left
-        self._contributors: tuple[StepId, list[MemberId]] | None = None  # those of the previous step
+        self._decided: tuple[StepId, Arrived] | None = None  # the previous step
+        self._cliques = Cliques()
         self._started_steps = False
         self._layout: str | None = None
         self._last: dict[int, tuple[int, _Reply | None]] = {}
@@ -174,7 +177,7 @@ class Rendezvous:
     def _arrive(self, number: int, request: Arrive) -> Arrived | Wait:
         step_id = request.step_id
         if number in self._inside and step_id == self._step_id:
-            is_last, self._inside[number] = self._inside[number] is None, request.has_gradient
+            is_last, self._inside[number] = self._inside[number] is None, request
             if not self._is_complete:
                 return Wait()
             self.version += is_last
@@ -182,8 +185,8 @@ class Rendezvous:
                 must_store = number == min(self._inside) and self._kept is None
                 return Arrived(ArriveAnswer.STORE) if must_store else Wait()
             self._complete()
-        if number in self._inside and self._contributors is not None and self._contributors[0] == step_id:
-            return Arrived(ArriveAnswer.COMPLETE, self._contributors[1])
+        if number in self._inside and self._decided is not None and self._decided[0] == step_id:
+            return self._decided[1]
         return Arrived(ArriveAnswer.REJOIN)
 
     @property
@@ -194,8 +197,11 @@ class Rendezvous:
 
     def _complete(self) -> None:
         incarnations = self._present()
-        contributors = [MemberId(number, incarnations[number]) for number in sorted(self._inside) if self._inside[number]]
-        self._contributors, self._started_steps = (self._step_id, contributors), True
+        arrived = {MemberId(number, incarnations[number]): one for number, one in sorted(self._inside.items()) if one}
+        contributors = [life for life, one in arrived.items() if one.has_gradient]
+        clique = self._cliques.of({life: one.gpu for life, one in arrived.items()})
+        self._decided = self._step_id, Arrived(ArriveAnswer.COMPLETE, contributors, clique)
+        self._started_steps = True
         self._step_id = StepId(self._step_id.epoch, self._step_id.step + 1)
         self._inside = dict.fromkeys(self._inside)
 

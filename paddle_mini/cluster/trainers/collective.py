@@ -10,14 +10,15 @@ from ..._core import Scope
 from ...executor import Executor, as_fetches
 from ...io.parameters import Path
 from ...program import Program
-from ...scope import LoDTensor
 from ...variable import name_of
 from ..client import Client
 from ..engine import TrainerLink
 from ..errors import NotFinite
 from ..job_settings import JobSettings
 from .exchange import Exchange, Outcome
+from .gpu_gradients import gradients_of
 from .gradient_memory import GradientMemory
+from .host_gradients import SplitExecutors
 from .membership import Membership
 from .pace import Pace
 from .peer import Peer
@@ -53,11 +54,13 @@ class CollectiveTrainer(Trainer):
         self._membership = Membership(number, 0, self._client, settings.heartbeat_seconds, self._report)
         memory = GradientMemory.made(fields)
         own = Peer(settings.job, memory)
+        executors = SplitExecutors(self._split, exe, self._optimizing, scope)
+        self._gradients = gradients_of(executors, memory, own, settings)
         patient = Client(link, **{**settings.client_options(), "timeout": settings.lease})  # then a silent trainer is lost
         peers = Peers(link, self._client, patient, fields)
         address = link.serve(f"trainer {number}", own)
         self._turn = self._membership.turn
-        self._exchange = Exchange(self._membership, memory, own, address, peers, self._state)
+        self._exchange = Exchange(self._membership, self._gradients, own, address, peers, self._state)
         self._reading = Reading(self._client, self._membership, lambda: None, self._withdraw)
 
     def begin(self) -> None:
@@ -78,12 +81,11 @@ class CollectiveTrainer(Trainer):
         computed = [name for name in fetches if name not in self._split.late and name not in self._split.changed]
         outcome = Outcome.AGAIN
         while outcome is Outcome.AGAIN:
-            values, bad = self._compute(feed, computed, return_numpy)
+            values, bad = self._gradients.compute(feed, computed, return_numpy)
             outcome = self._exchange.mean(has_gradient=bad is None)
         found: dict[str, Any] = dict.fromkeys(late)
         if outcome is Outcome.MEAN:
-            means = self._exchange.means.views
-            found.update(zip(late, self._optimizing.run(self._split.optimizing, means, late, self._scope, return_numpy)))
+            found.update(zip(late, self._gradients.optimize(late, return_numpy)))
             if self._exchange.is_first:
                 self._state.save_if_due(self._step)
         if bad is not None:
@@ -94,17 +96,6 @@ class CollectiveTrainer(Trainer):
         self._pace.steps += 1
         found.update(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
-
-    def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
-        """Runs the model and stores its gradients in the buffer. Returns the values of fetches, and the name of a
-        gradient that is not finite, if one is and the program has no loss scaling that handles it."""
-        names = list(self._exchange.means.views)
-        results = self._exe.run(self._split.model, feed, fetches + names, self._scope, return_numpy)
-        with self._exchange.new_gradient() as gradients:
-            for view, result in zip(gradients.views.values(), results[len(fetches) :]):
-                value = result.array if isinstance(result, LoDTensor) else result
-                np.copyto(view, np.asarray(value).reshape(view.shape))
-        return results[: len(fetches)], None if self._split.scales else next(gradients.not_finite(), None)
 
     @property
     def _step(self) -> int:

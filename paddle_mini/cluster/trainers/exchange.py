@@ -2,15 +2,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import Enum
 from itertools import count
 
 from ..protocol import Arrive, AwaitEnd, JoinRendezvous, LeaveRendezvous, StateStored
+from ..replies import Arrived
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
-from .flat_buffer import FlatBuffer
-from .gradient_memory import GradientMemory
+from .host_gradients import HostGradients
 from .membership import Membership
 from .peer import Kept, Peer
 from .peers import Peers
@@ -27,36 +26,27 @@ class Outcome(Enum):
 
 class Exchange:
     """step_id: identifies this trainer's state and the step that begins with it; None before it has one. inside:
-    whether the others wait for this trainer at each step. memory: of its gradient and the mean; own, address: its service and
-    where that is. sent, applied: numbers of its gradients, and of those that became part of a mean.
+    whether the others wait for this trainer at each step. gradients: its own, and the mean; own, address: its service and where
+    that is. sent, applied: numbers of its gradients, and of those that became part of a mean.
 
     See Rendezvous for the protocol. Each of the n contributors of a step computes one of n equal shares of the mean: it reads
     this share of the others' gradients (reduce-scatter), and then the other shares of the mean (all-gather). So a trainer
     sends and receives 2 (n - 1) / n times the bytes of its gradient. A gradient may be changed when its trainer has the
-    whole mean, because then all shares were computed. A mean may be changed when all have arrived at the next step.
+    whole mean, because then all shares were computed. A mean may be changed when all have arrived at the next step. Where the
+    coordinator has found a clique for the step, the GPUs of all trainers compute the whole mean instead, or some of them
+    fail, which is then as if they had not read another one's share.
     """
 
     def __init__(
-        self, membership: Membership, memory: GradientMemory, own: Peer, address: str, peers: Peers, state: TrainingState
+        self, membership: Membership, gradients: HostGradients, own: Peer, address: str, peers: Peers, state: TrainingState
     ):
-        self._membership, self._memory, self._own, self._peers, self._state = membership, memory, own, peers, state
-        self._address = address
+        self._membership, self._gradients, self._peers, self._state = membership, gradients, peers, state
+        self._memory, self._own, self._address = gradients.memory, own, address
         self.step_id: StepId | None = None
         self.inside = False
         self.sent = self.applied = 0
         self._serials = count()
         self._contributors: list[MemberId] = []  # those of the last step
-
-    @property
-    def means(self) -> FlatBuffer:
-        return self._memory.mean.buffer
-
-    @contextmanager
-    def new_gradient(self) -> Iterator[FlatBuffer]:
-        """Inside, this trainer writes its gradient."""
-        self._own.gradient_of = None
-        with self._memory.gradient.changing() as gradients:
-            yield gradients
 
     def join(self) -> bool:
         """Returns when this trainer has the common state. False: it had this state already."""
@@ -89,15 +79,16 @@ class Exchange:
         self.sent += has_gradient
         while True:
             self._own.gradient_of = self.step_id if has_gradient else None
-            me = self._membership.life
-            reply = self._membership.request(Arrive, serial=next(self._serials), step_id=self.step_id, has_gradient=has_gradient)
+            me, gpu = self._membership.life, self._gradients.gpu
+            arrival = {"step_id": self.step_id, "has_gradient": has_gradient, "gpu": gpu}
+            reply = self._membership.request(Arrive, serial=next(self._serials), **arrival)
             if reply.answer is ArriveAnswer.STORE:
                 self._store_state()
                 continue
             if reply.answer is ArriveAnswer.COMPLETE:
                 self._own.kept = None  # who waited for it has loaded it
                 is_part = me in reply.contributors
-                if not reply.contributors or self._average(reply.contributors, me):
+                if not reply.contributors or self._average(reply, me):
                     self.step_id, self._contributors = StepId(self.step_id.epoch, step + 1), reply.contributors
                     self.applied += is_part
                     return Outcome.MEAN if reply.contributors else Outcome.NOTHING
@@ -137,16 +128,20 @@ class Exchange:
     def _leave_once(self, done: bool) -> LeaveAnswer:
         return self._membership.request(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
 
-    def _average(self, of: list[MemberId], me: MemberId) -> bool:
-        """Computes the mean of these trainers' gradients, in their order. False if another one does not answer, or has not what
+    def _average(self, reply: Arrived, me: MemberId) -> bool:
+        """Computes the mean of the contributors' gradients, in their order. False if another one does not answer, or has not what
         this step needs; this trainer's gradient is unchanged."""
+        of = reply.contributors
+        if reply.clique is not None:
+            return self._gradients.add_up(reply.clique, me, len(of), takes_part=me in of)
+        has_brought = self._gradients.give_to_host()
         own = of.index(me) if me in of else None
-        return (own is None or self._compute_share(of, own)) and self._gather(of, own)
+        return (own is None or self._compute_share(of, own, has_brought)) and self._gather(of, own)
 
-    def _compute_share(self, of: list[MemberId], own: int) -> bool:
+    def _compute_share(self, of: list[MemberId], own: int, has_brought: bool) -> bool:
         assert self.step_id is not None
         self._own.mean_of = None
-        read = self._peers.gradients(of, self.step_id, own)
+        read = self._peers.gradients(of, self.step_id, own, has_brought)
         if read is None:
             return False
         parts = [one.arrays for one in read]
@@ -165,7 +160,7 @@ class Exchange:
         if read is None:
             return False
         for number, one in zip([number for number in range(len(of)) if number != own], read):
-            self.means.set_share(number, len(of), one.arrays)
+            self._memory.mean.buffer.set_share(number, len(of), one.arrays)
         return all(one.is_intact() for one in read)
 
     def _store_state(self) -> None:

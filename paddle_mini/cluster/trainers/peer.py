@@ -21,12 +21,13 @@ class Kept(NamedTuple):
 
 class Peer(Answering):
     """The service "trainer N". It answers in a thread of its own; its trainer sets what follows. gradient_of: the step of the
-    gradient in the memory; mean_of: the step of which this trainer has computed its share of the mean; None while there is
-    none. kept: a state."""
+    gradient that it has; is_in_memory: whether that is in the memory, where it may come later from a GPU. mean_of: the step of
+    which this trainer has computed its share of the mean; None while there is none. kept: a state."""
 
     def __init__(self, job: str, memory: GradientMemory):
         self._memory = memory
         self.gradient_of: StepId | None = None
+        self.is_in_memory = True
         self.mean_of: StepId | None = None
         self.kept: Kept | None = None
         super().__init__(
@@ -44,10 +45,12 @@ class Peer(Answering):
         self.release()
 
     def progress(self) -> object:
-        return self.gradient_of, self.mean_of
+        return self.gradient_of, self.is_in_memory, self.mean_of
 
-    def _gradient(self, request: GetGradient) -> Share:
-        return _share(self._memory.gradient, request) if request.step_id == self.gradient_of else Share(missing=True)
+    def _gradient(self, request: GetGradient) -> Share | Later:
+        if request.step_id != self.gradient_of:
+            return Share(missing=True)
+        return _share(self._memory.gradient, request) if self.is_in_memory else Later(lambda: self._gradient(request))
 
     def _mean(self, request: GetMean) -> Share | Later:
         """A trainer that has the gradient of a step, and not its mean, computes it."""

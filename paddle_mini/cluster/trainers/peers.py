@@ -36,17 +36,17 @@ class Peers:
         self._link, self._client, self._patient, self._fields = link, client, patient, fields
         self._memories: dict[MemberId, GradientMemory | None] = {}  # known trainers; None: it can't be read here
 
-    def gradients(self, of: Sequence[MemberId], step_id: StepId, share: int) -> list[Read] | None:
-        """This share of the gradient of each contributor but the one that computes it, which asks; None if one is missing."""
+    def gradients(self, of: Sequence[MemberId], step_id: StepId, share: int, has_brought: bool) -> list[Read] | None:
+        """This share of the gradient of each contributor but the one that computes it, which asks; None if one is missing.
+        has_brought: the own gradient is in the memory now: the own service answers those that wait for it."""
         asked = [(life, share) for number, life in enumerate(of) if number != share]
-        return self._read(GetGradient, asked, step_id, len(of))
+        return self._read(GetGradient, asked, step_id, len(of), _wakes(of[share], has_brought and asked))
 
     def means(self, of: Sequence[MemberId], step_id: StepId, own: int | None) -> list[Read] | None:
         """The share of the mean that each contributor computes, but the own one, which is known now: the own service answers
         those that wait for it. None if one is missing."""
         asked = [(life, number) for number, life in enumerate(of) if number != own]
-        wakes = [] if own is None or not asked else [Call(_name(of[own]), Wake())]
-        return self._read(GetMean, asked, step_id, len(of), wakes)
+        return self._read(GetMean, asked, step_id, len(of), [] if own is None else _wakes(of[own], asked))
 
     def state(self, holder: MemberId, key: str) -> StoredState | None:
         """The state that a trainer keeps; None if it has not, or no longer."""
@@ -110,6 +110,10 @@ class Peers:
             if isinstance(one, ClusterError) and not isinstance(one, (Gone, Timeout)):
                 raise one
         return None if any(isinstance(one, ClusterError) for one in results) else results
+
+
+def _wakes(own: MemberId, others_wait: object) -> list[Call]:
+    return [Call(_name(own), Wake())] if others_wait else []
 
 
 def _name(life: MemberId) -> str:

@@ -1,7 +1,9 @@
 // Functions that the stand-ins for NVIDIA's libraries share. They run on the emulation on the host, whose memory is the host's, and
 // check what they are given. STAND_IN_LOG names a file that gets a line for each call; STAND_IN_FAILS, such as
-// "ncclGroupEnd 3 1", says that the third call of a function returns 1.
+// "ncclGroupEnd 3 1", says that the third call of a function returns 1, with 0 instead of 3 each; with "ncclGroupEnd 3 -9" the process gets signal 9.
 #pragma once
+
+#include <signal.h>
 
 #include <atomic>
 #include <cstddef>
@@ -16,6 +18,7 @@
 struct CUstream_st {  // as in cuda/on_host.h
   int device;
   void (*launch)(std::function<void()> launched);
+  std::function<bool()> is_running;
 };
 
 namespace stand_in {
@@ -33,7 +36,9 @@ inline int failure(const char* function, std::atomic<int>& calls) {
   const char* text = std::getenv("STAND_IN_FAILS");
   std::string name;
   std::istringstream(text ? text : "") >> name >> wanted >> status;
-  return name == function && call == wanted ? status : 0;
+  if (name != function || (wanted != 0 && call != wanted)) return 0;
+  if (status < 0) raise(-status);
+  return status;
 }
 
 inline int refuse(const std::string& why, int status) {
