@@ -158,7 +158,6 @@ void define_im2sequence(OpTable& ops) {
               .attr("paddings", std::vector<int32_t>{0, 0, 0, 0}, "zeros around the image: above, left, below, right")
               .attr("out_stride", std::vector<int32_t>{1, 1}, "what sizes in Y are divided by: height, width")
               .infer(infer_im2sequence)
-              .custom_lod()
               .gradient("im2sequence_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("processes sequences of different lengths one after the other")
               .kernels<Im2sequenceKernel, float, double>());

@@ -9,7 +9,7 @@ namespace {
 
 struct SoftRelu {
   float threshold;
-  double least, largest;  // of Out
+  double least, largest;  // elements of Out
 
   explicit SoftRelu(const KernelInit& init)
       : threshold(init.attr<float>("threshold")), least(std::log(1 + std::exp(-static_cast<double>(threshold)))),
@@ -22,7 +22,7 @@ struct SoftRelu {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     using T = number_of<V>;
-    const T rounding = 8 * std::numeric_limits<T>::epsilon();  // of Out where X is beyond the threshold
+    const T rounding = 8 * std::numeric_limits<T>::epsilon();  // where X is beyond the threshold
     const V low(static_cast<T>(least) * (1 + rounding)), high(static_cast<T>(largest) * (1 - rounding));
     return select(out > low, select(out < high, gradient * (V(1) - exp(-out)), V(0)), V(0));
   }

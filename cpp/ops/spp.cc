@@ -145,8 +145,8 @@ void define_spp(OpTable& ops) {
   ops.add(
       OpSchema("spp")
           .doc("Out = for each level l, the maximum or the mean of each of 2^l by 2^l parts of an image: vectors of "
-               "one length for images of any size (He et al. 2014). Parts of a level have one size, and padding "
-               "around the image is no part of them. Shapes of which a part would be empty are refused; "
+               "one length for images of any size (He et al. 2014). Parts of a level have one size, without "
+               "the pixels that they have outside of the image. Shapes of which a part would be empty are refused; "
                "PaddlePaddle gives the least number, or NaN, there.")
           .input("X", "[images, channels, height, width]")
           .output("Out", "[images, channels times the number of parts]: the levels one after the other")
