@@ -18,9 +18,9 @@ X = {"X": array(4, 6)}
 V = {"X": array(1, 2, 3, 4, 5)}
 I = {"X": array(1, 2, 4, 5)}
 L = {"X": array(1, 2, 5)}
-VOLUME = {"out_d": 4, "out_h": 3, "out_w": 7}
+METHODS = ("nearest", "bilinear", "bicubic")
+WIDTH, PIXELS, VOLUME = {"out_w": 7}, {"out_h": 3, "out_w": 7}, {"out_d": 4, "out_h": 3, "out_w": 7}
 TEN = {"low": 0, "high": 10, "seed": 7}
-near = dict(interp_method="nearest", align_corners=False)
 S = dict(axes=[0, 1])
 # name: (operator, inputs, attributes, tensors that replace some of these, the remaining attributes, inputs with a
 # gradient).
@@ -114,17 +114,15 @@ CASES: dict[str, Any] = {
         {},
         ["X"],
     ),
-    "nearest": ("nearest_interp_v2", I, {**near, "out_h": 3, "out_w": 7}, {"SizeTensor": some(3, 7)}, near, ["X"]),
-    "bilinear": ("bilinear_interp_v2", I, {"out_h": 3, "out_w": 7}, {"OutSize": i32(3, 7)}, {}, ["X"]),
-    "bilinear scale": ("bilinear_interp_v2", I, {"scale": [1.5, 1.5]}, {"Scale": np.array([1.5], "float32")}, {}, ["X"]),
     **{
-        f"{method} {name}": (f"{method}_interp_v2", x, of, tensors, left, ["X"])
-        for method, x, sizes in (("linear", L, {"out_w": 7}), ("trilinear", V, VOLUME), ("bicubic", I, {"out_h": 3, "out_w": 7}))
+        f"{method}{version} {name}": (f"{method}_interp{version}", x, of, tensors, left, ["X"])
+        for method, x, sizes in (("linear", L, WIDTH), *((method, I, PIXELS) for method in METHODS), ("trilinear", V, VOLUME))
+        for version in ("", "_v2")
         for left in [{"interp_method": method}]
         for name, of, tensors in (
             ("size", {**left, **sizes}, {"OutSize": i32(*sizes.values())}),
             ("list", {**left, **sizes}, {"SizeTensor": some(*sizes.values())}),
-            ("scale", {**left, "scale": [1.5] * len(sizes)}, {"Scale": np.array([1.5], "float32")}),
+            ("scale", {**left, "scale": [1.5] * len(sizes) if version else 1.5}, {"Scale": np.array([1.5], "float32")}),
         )
     },
     "randint": ("randint", {}, {**TEN, "shape": [2, 3]}, {"ShapeTensor": i64(2, 3)}, TEN, []),
@@ -180,9 +178,6 @@ CASES: dict[str, Any] = {
         ["X"],
     ),
     "crop offsets": ("crop", X, {"shape": [2, 3], "offsets": [1, 3]}, {"Offsets": i32(1, 3)}, {"shape": [2, 3]}, ["X"]),
-    "nearest of a tensor": ("nearest_interp_v2", I, {**near, "out_h": 3, "out_w": 7}, {"OutSize": i32(3, 7)}, near, ["X"]),
-    "nearest scale": ("nearest_interp_v2", I, {**near, "scale": [1.5, 1.5]}, {"Scale": np.array([1.5], "float32")}, near, ["X"]),
-    "bilinear list": ("bilinear_interp_v2", I, {"out_h": 3, "out_w": 7}, {"SizeTensor": some(3, 7)}, {}, ["X"]),
     "set_value block": (
         "set_value",
         {"Input": array(5, 4), "ValueTensor": array(2, 2)},

@@ -21,6 +21,8 @@ TABLE = json.loads((pathlib.Path(__file__).parent / "element_types.json").read_t
 # Types that PaddlePaddle registers and that are omitted here.
 LEFT_OUT = {
     "beam_search": ({"int32", "int64"}, "its scores are logarithms of probabilities"),
+    "dequantize_linear": ({"int8"}, "the type of X, not that of Scale and Y, which the kernel has"),
+    "eig_grad": ({"float32", "float64"}, "the gradient of its eigenvalues is complex"),
     "reduce_sum": ({"bool"}, "the sum of bool is int64, whose kernel it is"),
     **dict.fromkeys(["roi_align", "roi_align_grad"], ({"int32"}, "weights between pixels are not integers")),
 }

@@ -29,12 +29,12 @@ void KernelContext::launch_pending() {
 
 KernelInit::KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
                        std::vector<std::vector<Variable*>> outputs, int threads, const ConstantInputs* constants)
-    : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
-      scratches_(std::make_shared<std::deque<Variable>>()), threads_(threads), constants_(constants) {}
+    : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), memory_(std::make_shared<Memory>()),
+      threads_(threads), constants_(constants) {}
 
 KernelInit::KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
                        std::vector<std::vector<Variable*>> outputs, const KernelInit& outer)
-    : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_),
+    : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), memory_(outer.memory_),
       threads_(outer.threads_), constants_(outer.constants_) {}
 
 void ElementwiseKernel::run_range(int64_t, int64_t) { fail<ProgramError>("a kernel of a GPU has no ranges"); }
@@ -62,10 +62,10 @@ Variable* KernelInit::output(const char* port, size_t i) const {
 }
 
 Variable* KernelInit::scratch(DType dtype, int64_t count) {
-  scratches_->emplace_back();
-  scratches_->back().tensor.dtype = dtype;
-  scratches_->back().tensor.shape = Shape{count};
-  return &scratches_->back();
+  Variable& scratch = scratches().emplace_back();
+  scratch.tensor.dtype = dtype;
+  scratch.tensor.shape = Shape{count};
+  return &scratch;
 }
 
 std::shared_ptr<PackedCopy> KernelInit::packed(const char* port, const char* order, std::vector<int64_t> sizes,

@@ -139,8 +139,13 @@ class KernelInit {
   // Memory for a copy of an input that the program never writes (math/cpu/packed_input.h); nullptr for others.
   std::shared_ptr<PackedCopy> packed(const char* port, const char* order, std::vector<int64_t> sizes, size_t bytes,
                                      size_t i = 0) const;
-  std::deque<Variable>& scratches() { return *scratches_; }
-  std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
+  std::deque<Variable>& scratches() { return memory_->scratches; }
+  std::shared_ptr<std::deque<Variable>> share_scratches() { return {memory_, &memory_->scratches}; }
+
+  // Bytes that the kernel keeps besides scratch memory, by which plans are evicted: its object, which make_kernel adds, and
+  // tables that grow with its shapes, which their owners add.
+  void add_kept_bytes(size_t bytes) { memory_->kept += bytes; }
+  size_t kept_bytes() const { return memory_->kept + memory_->scratches.size() * sizeof(Variable); }
 
   const OpDesc& op() const { return op_; }
   int threads() const { return threads_; }  // that the kernel may use in run()
@@ -148,7 +153,11 @@ class KernelInit {
  private:
   const OpDesc& op_;
   std::vector<std::vector<Variable*>> inputs_, outputs_;
-  std::shared_ptr<std::deque<Variable>> scratches_;
+  struct Memory {  // for a kernel and the kernels inside it
+    std::deque<Variable> scratches;
+    size_t kept = 0;
+  };
+  std::shared_ptr<Memory> memory_;
   int threads_;
   const ConstantInputs* constants_ = nullptr;
 };

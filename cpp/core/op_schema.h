@@ -207,6 +207,7 @@ class OpSchema {
   // Cold, as it runs once for a plan: g++ compiles it for size.
   template <class Made>
   [[gnu::cold]] static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {
+    init.add_kept_bytes(sizeof(Made));
     return std::unique_ptr<Kernel>(new Made(init));
   }
 

@@ -40,10 +40,10 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
 }
 
 size_t Plan::own_bytes() const {
-  constexpr size_t kVariable = 600, kStep = 1200,
-                   kSchedule = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc
-  size_t bytes =
-      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (schedule_ ? kSchedule : 0);
+  // Includes names, attributes, ports and queues; measured by malloc.
+  constexpr size_t kVariable = 800, kOp = 1500, kSchedule = size_t{1} << 20;
+  size_t bytes = sizeof(Plan) + segment_.variables.size() * kVariable + segment_.ops.size() * kOp +
+                 steps_.kernel_bytes + (schedule_ ? kSchedule : 0);
   for (const RunVariable& variable : segment_.variables) {  // stored twice: as inferred, and as passed to kernels
     for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
   }

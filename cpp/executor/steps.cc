@@ -68,6 +68,7 @@ class StepMaker {
       result_.scratches.emplace_back();
       for (Variable& scratch : init.scratches()) result_.scratches.back().push_back(&scratch);
       result_.scratch_owners.push_back(init.share_scratches());
+      result_.kernel_bytes += init.kept_bytes();
       if (op.derived) kernel = std::make_unique<DerivedKernel>(std::move(kernel), op.derived);
       return kernel;
     });

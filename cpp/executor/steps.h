@@ -51,6 +51,7 @@ struct StepList {
   std::vector<Step> steps;
   std::vector<std::vector<Variable*>> scratches;  // scratch memory of each operator's kernel
   std::vector<std::shared_ptr<std::deque<Variable>>> scratch_owners;
+  size_t kernel_bytes = 0;  // that kernels keep, besides scratch memory
   std::map<Place, StagingMemory> staging;         // host memory for each device
 };
 

@@ -25,6 +25,7 @@ struct AnyLayout {
   class Of : public Kernel {
    public:
     explicit Of(KernelInit& init) {
+      init.add_kept_bytes(sizeof(Inner<T>));
       if (!has_channels_last(init.op())) {
         inner_ = std::make_unique<Inner<T>>(init);
         return;

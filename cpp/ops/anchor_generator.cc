@@ -29,7 +29,7 @@ struct AnchorGeneratorKernel : Kernel {
   }
 
   void run(KernelContext& context) override {
-    grid.write(context, anchors ? anchors.shape() : variances.shape(), variance, false,
+    grid.write(context, anchors ? anchors.shape() : variances.shape(), variance, PriorClip::None,
                anchors ? anchors.data() : nullptr, variances ? variances.data() : nullptr);
   }
 };

@@ -1,4 +1,4 @@
-// bicubic_interp_v2: resized images, in which each pixel mixes sixteen pixels of X around its position
+// bicubic_interp, bicubic_interp_v2: resized images, in which each pixel mixes sixteen pixels of X around its position
 #include "ops/family/tap_interpolation.h"
 
 #include <cmath>
@@ -39,17 +39,18 @@ struct CubicTaps {
 }  // namespace
 
 void define_bicubic_interp_v2(OpTable& ops) {
-  ops.add(
-      interpolation("bicubic", 2, 2)
-          .doc("Out = the images of X resized by bicubic interpolation (Keys 1981): each pixel of Out is a weighted "
-               "sum of the sixteen pixels of X around its position. Pixel i has the position i (in - 1) / (out - 1) "
-               "with align_corners, else (i + 1/2) ratio - 1/2, with ratio 1 / scale or in / out; align_mode is not "
-               "read.")
-          .on_gpu()
-          .kernels<InterpolationKernel<TapPlaces<CubicTaps>>::For, float, double>());
-  ops.add(ops.gradient_of("bicubic_interp_v2")
-              .doc(kTapGradientDoc)
-              .kernels<InterpolationGradKernel<TapPlaces<CubicTaps>>::For, float, double>());
+  for (std::string type : {"bicubic_interp", "bicubic_interp_v2"}) {
+    ops.add(interpolation(type, 2, 2)
+                .doc(text("Out = the images of X resized by bicubic interpolation (Keys 1981): each pixel of Out is a "
+                          "weighted sum of the sixteen pixels of X around its position. Pixel i has the position i (in "
+                          "- 1) / (out - 1) with align_corners, else (i + 1/2) ratio - 1/2, with ",
+                          ratio_of(type), "; align_mode is not read."))
+                .on_gpu()
+                .kernels<InterpolationKernel<TapPlaces<CubicTaps>>::For, float, double>());
+    ops.add(ops.gradient_of(type)
+                .doc(kTapGradientDoc)
+                .kernels<InterpolationGradKernel<TapPlaces<CubicTaps>>::For, float, double>());
+  }
 }
 
 }  // namespace paddle_mini

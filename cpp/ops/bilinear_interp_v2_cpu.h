@@ -1,4 +1,4 @@
-// CPU kernels of bilinear_interp_v2.
+// CPU kernels of bilinear_interp and bilinear_interp_v2.
 #pragma once
 
 #include "math/copy.h"

@@ -1,5 +1,6 @@
-// elementwise_sub: Out = X - Y, with Y broadcast over X
+// elementwise_sub: Out = X - Y, with Y broadcast over X; minus: the same for one shape
 #include "core/widening.h"
+#include "math/elementwise.h"
 #include "ops/family/elementwise.h"
 #include "ops/family/of_complex.h"
 #include "ops/family/promoting.h"
@@ -20,6 +21,29 @@ struct NegateGradient {
     return -gradient;
   }
 };
+
+template <class T>
+struct MinusKernel : Elementwise<MinusKernel<T>> {
+  In<T> x, y;
+  Out<T> out;
+
+  explicit MinusKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {}
+  int64_t numel() const { return x.numel(); }
+  template <class Apply>
+  void apply(Apply call) const {
+    call(Subtract{}, out.data(), x.data(), y.data());
+  }
+};
+
+// The gradient is two operators scale.
+std::vector<OpDesc> minus_gradient(const OpDesc& minus) {
+  std::vector<OpDesc> result;
+  for (auto [port, factor] : {std::pair("X", 1.0f), {"Y", -1.0f}}) {
+    result.push_back(make_op("scale", {{"X", gradient_names(minus.output("Out"))}},
+                             {{"Out", gradient_names(minus.input(port))}}, {{"scale", factor}}));
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -42,6 +66,22 @@ void define_elementwise_sub(OpTable& ops) {
                    .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()))));
   ops.add(with_complex<SumSecondKernel<Subtract>::For>(
       sum_second_gradient(ops, "elementwise_sub").kernels<SumSecondKernel<Subtract>::For, float, double>()));
+  ops.add(OpSchema("minus")
+              .doc("Out = X - Y.")
+              .input("X", "any shape")
+              .input("Y", "shape of X")
+              .output("Out", "shape of X")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_same_shape(c, "X", "Y");
+                require_same_dtype(c, "X", "Y");
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient(minus_gradient)
+              .in_place("X", "Out")
+              .in_place("Y", "Out")
+              .on_gpu()
+              .kernels<MinusKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
-// isfinite_v2: Out = whether X is a finite number
-#include "ops/family/compare.h"
+// isfinite_v2: for each element of X, isfinite: for all together; Out = whether X is a finite number
+#include "ops/family/test_of_all.h"
 
 namespace paddle_mini {
 namespace {
@@ -20,6 +20,9 @@ void define_isfinite_v2(OpTable& ops) {
               .doc("Out = whether X is a finite number, element by element. Integers are finite.")
               .on_gpu()
               .kernels<TestKernel<IsfiniteV2>::For, float, double, int32_t, int64_t>());
+  ops.add(test_of_all("isfinite")
+              .doc("Out = whether all elements of X are finite numbers. Its second version answers for each element.")
+              .kernels<TestOfAllKernel<IsfiniteV2, AllAreTrue>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

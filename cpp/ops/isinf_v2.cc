@@ -1,5 +1,5 @@
-// isinf_v2: Out = whether X is infinity or minus infinity
-#include "ops/family/compare.h"
+// isinf_v2: for each element of X, isinf: for all together; Out = whether X is infinity or minus infinity
+#include "ops/family/test_of_all.h"
 
 namespace paddle_mini {
 namespace {
@@ -19,6 +19,10 @@ void define_isinf_v2(OpTable& ops) {
               .doc("Out = whether X is infinity or minus infinity, element by element. Integers are finite.")
               .on_gpu()
               .kernels<TestKernel<IsinfV2>::For, float, double, int32_t, int64_t>());
+  ops.add(test_of_all("isinf")
+              .doc("Out = whether any element of X is infinity or minus infinity. Its second version answers for each "
+                   "element.")
+              .kernels<TestOfAllKernel<IsinfV2, AnyIsTrue>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
-// isnan_v2: Out = whether X is NaN
-#include "ops/family/compare.h"
+// isnan_v2: for each element of X, isnan: for all together; Out = whether X is NaN
+#include "ops/family/test_of_all.h"
 
 namespace paddle_mini {
 namespace {
@@ -18,6 +18,9 @@ void define_isnan_v2(OpTable& ops) {
               .doc("Out = whether X is NaN, element by element. Integers are never NaN.")
               .on_gpu()
               .kernels<TestKernel<IsnanV2>::For, float, double, int32_t, int64_t>());
+  ops.add(test_of_all("isnan")
+              .doc("Out = whether any element of X is NaN. Its second version answers for each element.")
+              .kernels<TestOfAllKernel<IsnanV2, AnyIsTrue>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// linear_interp_v2, trilinear_interp_v2: resized lines and volumes, in which each pixel mixes the neighbours of its position
+// linear_interp, trilinear_interp, and the same with _v2: resized lines and volumes, in which each pixel mixes the neighbours of its position
 #include "core/widening.h"
 #include "ops/family/linear_place.h"
 #include "ops/family/tap_interpolation.h"
@@ -15,17 +15,18 @@ struct LinearTaps {
   }
 };
 
-void define_linear(OpTable& ops, const std::string& method, int axes, const std::string& mixture) {
-  ops.add(also({DType::UInt8},
-               interpolation(method, axes, axes)
-                   .doc("Out = X resized by " + method + " interpolation: each pixel of Out is a weighted sum of the " +
-                        mixture +
-                        " pixels of X around its position. Pixel i has the position i (in - 1) / (out - 1) "
-                        "with align_corners, else (i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with "
-                        "ratio 1 / scale or in / out.")
-                   .on_gpu()
-                   .kernels<InterpolationKernel<TapPlaces<LinearTaps>>::For, float, double>()));
-  ops.add(ops.gradient_of(method + "_interp_v2")
+void define_linear(OpTable& ops, const std::string& type, int axes, const std::string& mixture) {
+  ops.add(
+      also({DType::UInt8},
+           interpolation(type, axes, axes)
+               .doc("Out = X resized by " + type.substr(0, type.find('_')) +
+                    " interpolation: each pixel of Out is a weighted sum of the " + mixture +
+                    " pixels of X around its position. Pixel i has the position i (in - 1) / (out - 1) "
+                    "with align_corners, else (i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with " +
+                    ratio_of(type) + ".")
+               .on_gpu()
+               .kernels<InterpolationKernel<TapPlaces<LinearTaps>>::For, float, double>()));
+  ops.add(ops.gradient_of(type)
               .doc(kTapGradientDoc)
               .kernels<InterpolationGradKernel<TapPlaces<LinearTaps>>::For, float, double>());
 }
@@ -33,8 +34,10 @@ void define_linear(OpTable& ops, const std::string& method, int axes, const std:
 }  // namespace
 
 void define_linear_interp_v2(OpTable& ops) {
-  define_linear(ops, "linear", 1, "two");
-  define_linear(ops, "trilinear", 3, "eight");
+  for (std::string version : {"_interp", "_interp_v2"}) {
+    define_linear(ops, "linear" + version, 1, "two");
+    define_linear(ops, "trilinear" + version, 3, "eight");
+  }
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The kernels of nearest_interp_v2 on a CPU.
+// The kernels of nearest_interp and nearest_interp_v2 on a CPU.
 #pragma once
 
 #include "math/copy.h"

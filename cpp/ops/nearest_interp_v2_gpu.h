@@ -1,4 +1,4 @@
-// The kernels of nearest_interp_v2 on a GPU.
+// The kernels of nearest_interp and nearest_interp_v2 on a GPU.
 #pragma once
 
 #include "math/for_each_index.h"

@@ -34,13 +34,7 @@ struct PriorBoxKernel : Kernel {
     const Shape &input = init.input("Input")->tensor.shape, &image = init.input("Image")->tensor.shape;
     empty = input.numel() == 0 || image.numel() == 0;
     if (empty) return;
-    grid.unit_x = static_cast<double>(image[3]), grid.unit_y = static_cast<double>(image[2]);
-    double across = init.attr<float>("step_w"), down = init.attr<float>("step_h");
-    bool given = across != 0 && down != 0;
-    grid.step_x = given ? across : grid.unit_x / static_cast<double>(input[3]);
-    grid.step_y = given ? down : grid.unit_y / static_cast<double>(input[2]);
-    double offset = init.attr<float>("offset");
-    grid.first_x = offset * grid.step_x, grid.first_y = offset * grid.step_y;
+    grid.set_cells(init, input, image);
     set_sizes(init);
   }
 
@@ -70,7 +64,8 @@ struct PriorBoxKernel : Kernel {
       if (beside) std::fill_n(beside, variances.numel(), T(0));
       return;
     }
-    grid.write(context, boxes ? boxes.shape() : variances.shape(), variance, clip, to, beside);
+    grid.write(context, boxes ? boxes.shape() : variances.shape(), variance, clip ? PriorClip::All : PriorClip::None,
+               to, beside);
   }
 };
 

@@ -16,10 +16,10 @@ WHITE = frozenset({"conv2d", "einsum", "matmul", "matmul_v2", "max_pool2d_with_i
 # each row in float32 and round it once, so that of a product's 16-bit output nothing is lost, and half as much is kept for
 # backward.
 BLACK = frozenset(
-    "acos asin atanh bilinear_interp_v2 cosh cross_entropy cross_entropy2 cumprod cumsum dist exp expm1 frobenius_norm "
-    "group_norm gru gru_unit huber_loss layer_norm log log10 log2 log_loss log_softmax lookup_table lookup_table_v2 lstm "
-    "lstm_unit mean nearest_interp_v2 nll_loss pow reciprocal reduce_mean reduce_prod reduce_sum rnn rsqrt scatter "
-    "sigmoid_cross_entropy_with_logits sinh softplus square tan tanh_shrink".split()
+    "acos asin atanh bilinear_interp bilinear_interp_v2 cosh cross_entropy cross_entropy2 cumprod cumsum dist exp expm1 "
+    "frobenius_norm group_norm gru gru_unit huber_loss layer_norm log log10 log2 log_loss log_softmax lookup_table "
+    "lookup_table_v2 lstm lstm_unit mean nearest_interp nearest_interp_v2 nll_loss pow reciprocal reduce_mean reduce_prod "
+    "reduce_sum rnn rsqrt scatter sigmoid_cross_entropy_with_logits sinh softplus square tan tanh_shrink".split()
 )
 
 

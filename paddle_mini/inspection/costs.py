@@ -215,20 +215,21 @@ def _update(each: int) -> Callable[[Call], int]:
 
 _MOVES = (
     "assign assign_value cast concat crop crop_tensor diag_v2 expand expand_as_v2 expand_v2 eye feed fetch fill_any_like "
-    "fill_constant fill_constant_batch_size_like flatten2 flatten_contiguous_range flip gather gather_nd index_select load "
-    "load_combine lod_reset lookup_table lookup_table_v2 memcpy_d2h memcpy_h2d one_hot_v2 pad pad2d pad3d pixel_shuffle "
-    "reshape reshape2 reverse roll save save_combine sequence_expand sequence_pad sequence_reshape sequence_reverse "
-    "sequence_unpad set_value shape share_data size slice split squeeze2 stack strided_slice tile transpose transpose2 unbind "
-    "unsqueeze2 unstack"
+    "fill_constant fill_constant_batch_size_like flatten2 flatten_contiguous_range flip gather gather_nd im2sequence "
+    "index_select load load_combine lod_reset lookup_table lookup_table_v2 memcpy_d2h memcpy_h2d one_hot_v2 pad pad2d pad3d "
+    "pixel_shuffle reshape reshape2 reverse roll save save_combine sequence_expand sequence_pad sequence_reshape "
+    "sequence_reverse sequence_unpad set_value shape share_data size slice split squeeze2 stack strided_slice tile transpose "
+    "transpose2 unbind unsqueeze2 unstack"
 ).split()
 _ELEMENTWISE = (
-    "abs acos acosh angle asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor brelu ceil celu clip "
-    "cos cosh digamma elementwise_add elementwise_div elementwise_floordiv elementwise_fmax elementwise_fmin "
+    "abs acos acosh angle asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor brelu ceil celu clip cos "
+    "cosh digamma elementwise_add elementwise_div elementwise_floordiv elementwise_fmax elementwise_fmin "
     "elementwise_heaviside elementwise_max elementwise_min elementwise_mod elementwise_mul elementwise_pow elementwise_sub "
     "elu equal erf erfinv exp expm1 floor gelu greater_equal greater_than hard_shrink hard_sigmoid hard_swish i0 i0e i1 i1e "
     "increment leaky_relu less_equal less_than lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor "
-    "logit logsigmoid mish nextafter not_equal polygamma pow reciprocal relu relu6 round rsqrt scale selu sigmoid sign silu "
-    "sin sinh softplus softshrink softsign sqrt square stanh swish tan tanh tanh_shrink thresholded_relu trunc where"
+    "logit logsigmoid minus mish nextafter not_equal polygamma pow reciprocal relu relu6 round rsqrt scale selu sigmoid sign "
+    "silu sin sinh soft_relu softplus softshrink softsign sqrt square stanh swish tan tanh tanh_shrink thresholded_relu trunc "
+    "where"
 ).split()
 _REDUCTIONS = (
     "mean reduce_all reduce_amax reduce_amin reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum".split()
@@ -238,6 +239,8 @@ _ROWS = {
     "softmax": 5,
     "log_softmax": 5,
     "sequence_softmax": 5,
+    "fused_softmax_mask": 6,
+    "fused_softmax_mask_upper_triangle": 5,
     "batch_norm": 7,
     "layer_norm": 7,
     "group_norm": 7,
@@ -259,7 +262,8 @@ _COSTS: dict[str, Callable[[Call], int]] = {
     "dropout_grad": _per_output(1),
     "softmax_with_cross_entropy": _per_input(5, "Logits"),
     "softmax_with_cross_entropy_grad": _per_output(1),
-    "softmax_grad": _per_output(4),
+    **{f"{name}_grad": _per_output(4) for name in ("softmax", "fused_softmax_mask", "fused_softmax_mask_upper_triangle")},
+    **{name: _per_input(1) for name in ("isfinite", "isinf", "isnan")},
     "pool2d": _pool,
     "pool2d_grad": _pool,
     "pool3d": _pool,

@@ -28,13 +28,39 @@ REFUSALS: dict[str, Any] = {
 }
 
 
+REFUSALS_OF_FIRST: dict[str, Any] = {
+    **REFUSALS,
+    "huge scale": (X, {"scale": 1e30}, pm.ShapeError, "scale"),
+    "two factors": (X, {"scale": [2.0, 2.0]}, pm.ProgramError, "scale"),
+    "two factors in a tensor": ({**X, "Scale": np.ones(2, "float32")}, {}, pm.ShapeError, "Scale 2 1"),
+}
+
+
+def by(method: str, cases: Cases) -> Cases:
+    """PaddlePaddle writes no result if interp_method is another one."""
+    return {name: (inputs, {**attrs, "interp_method": method}) for name, (inputs, attrs) in cases.items()}
+
+
+def of_first(method: str, cases: Cases) -> Cases:
+    """The cases for *_interp, whose attribute scale is one factor; one of 0 or less is none."""
+    first = {name: (x, {**attrs, "scale": [*attrs.get("scale", ()), -1.0][0]}) for name, (x, attrs) in cases.items()}
+    return by(method, first)
+
+
+def factors(attrs: dict[str, Any], axes: int) -> list[float]:
+    """The scale of each axis, 0 where none is given."""
+    scale = attrs["scale"]
+    return [max(scale, 0.0)] * axes if isinstance(scale, float) else list(scale) or [0] * axes
+
+
 def steps(attrs: dict[str, Any], size: int, scale: float, wanted: int) -> tuple[int, np.float32]:
     """The number of pixels along an axis of Out, and the step in X from one to the next."""
     out = int(np.float32(size) * np.float32(scale)) if scale else wanted
     if attrs["align_corners"]:
         ratio = np.float32(size - 1) / np.float32(max(out - 1, 1))
     else:
-        ratio = np.float32(1) / np.float32(scale) if scale else np.float32(size) / np.float32(out)
+        by_scale = scale and not isinstance(attrs["scale"], float)  # in *_interp it sets sizes only
+        ratio = np.float32(1) / np.float32(scale) if by_scale else np.float32(size) / np.float32(out)
     return out, ratio if out > 1 else np.float32(0)
 
 

@@ -1,8 +1,8 @@
-"""bicubic_interp_v2: resized images, each pixel a mixture of sixteen."""
+"""bicubic_interp, bicubic_interp_v2: resized images, each pixel a mixture of sixteen."""
 
 import numpy as np
 
-from families.interpolation import CASES, REFUSALS, X, steps
+from families.interpolation import CASES, REFUSALS, REFUSALS_OF_FIRST, X, by, factors, of_first, steps
 from harness import op_tests
 
 
@@ -28,7 +28,7 @@ def matrix(attrs, size, scale, wanted):
 def reference(inputs, attrs):
     x, last = inputs["X"], attrs["data_layout"] == "NHWC"
     image = np.moveaxis(x, -1, 1) if last else x
-    scale = list(attrs["scale"]) or [0, 0]
+    scale = factors(attrs, 2)
     rows, columns = (matrix(attrs, image.shape[2 + i], scale[i], attrs[("out_h", "out_w")[i]]) for i in range(2))
     if rows.shape[0] == rows.shape[1] and columns.shape[0] == columns.shape[1]:
         return {"Out": x}
@@ -46,8 +46,17 @@ ALL = {
 test_bicubic_interp_v2 = op_tests(
     "bicubic_interp_v2",
     reference,
-    cases={name: (inputs, {**attrs, "interp_method": "bicubic"}) for name, (inputs, attrs) in ALL.items()},
+    cases=by("bicubic", ALL),
     gradients=["X"],
     refusals=REFUSALS,
     tolerance={"float32": 1e-5},  # positions are float32
+)
+
+test_bicubic_interp = op_tests(
+    "bicubic_interp",
+    reference,
+    cases=of_first("bicubic", ALL),
+    gradients=["X"],
+    refusals=REFUSALS_OF_FIRST,
+    tolerance={"float32": 1e-5},
 )

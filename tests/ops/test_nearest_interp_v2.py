@@ -1,9 +1,9 @@
-"""nearest_interp_v2: resized images, each pixel the nearest one to its position in X."""
+"""nearest_interp, nearest_interp_v2: resized images, each pixel the nearest one to its position in X."""
 
 import numpy as np
 
 import paddle_mini as pm
-from families.interpolation import CASES, REFUSALS, X, steps
+from families.interpolation import CASES, REFUSALS, REFUSALS_OF_FIRST, X, factors, of_first, steps
 from harness import array, ints, op_tests
 
 
@@ -16,7 +16,7 @@ def places(attrs, size, scale, wanted):
 def reference(inputs, attrs):
     x, at = inputs["X"], 1 if attrs["data_layout"].endswith("C") else 2
     sizes = [attrs["out_d"], attrs["out_h"], attrs["out_w"]][5 - x.ndim :]
-    scale = list(attrs["scale"]) or [0] * len(sizes)
+    scale = factors(attrs, len(sizes))
     along = [places(attrs, x.shape[at + i], scale[i], sizes[i]) for i in range(len(sizes))]
     if tuple(map(len, along)) != x.shape[at : at + len(sizes)]:
         for i, one in enumerate(along):
@@ -24,15 +24,22 @@ def reference(inputs, attrs):
     return {"Out": x}
 
 
+IMAGES = {
+    **CASES,
+    "no corners": (X, {"out_h": 8, "out_w": 9, "align_corners": False, "interp_method": "nearest"}),
+    "smaller": (X, {"out_h": 2, "out_w": 3, "align_corners": False}),
+}
+INTEGERS = {
+    "int64": ({"X": ints(1, 2, 3, 4)}, {"out_h": 5, "out_w": 6}),
+    "int32": ({"X": ints(1, 2, 3, 4, dtype="int32")}, {"out_h": 5, "out_w": 6}),
+}
 VOLUMES = {"X": array(2, 3, 2, 4, 3)}
 
 test_nearest_interp_v2 = op_tests(
     "nearest_interp_v2",
     reference,
     cases={
-        **CASES,
-        "no corners": (X, {"out_h": 8, "out_w": 9, "align_corners": False, "interp_method": "nearest"}),
-        "smaller": (X, {"out_h": 2, "out_w": 3, "align_corners": False}),
+        **IMAGES,
         **{
             f"volumes, {layout}, {corners}": (
                 VOLUMES,
@@ -44,13 +51,19 @@ test_nearest_interp_v2 = op_tests(
         "volumes, scale": (VOLUMES, {"scale": [2.0, 1.5, 0.5], "align_corners": False}),
     },
     gradients=["X"],
-    values_only={
-        "int64": ({"X": ints(1, 2, 3, 4)}, {"out_h": 5, "out_w": 6}),
-        "int32": ({"X": ints(1, 2, 3, 4, dtype="int32")}, {"out_h": 5, "out_w": 6}),
-    },
+    values_only=INTEGERS,
     refusals={
         **REFUSALS,
         "two factors of three": (VOLUMES, {"scale": [2.0, 2.0]}, pm.ProgramError, "scale 3 depth"),
         "no depth": (VOLUMES, {"out_h": 2, "out_w": 2}, pm.ProgramError, "out_d 0"),
     },
+)
+
+test_nearest_interp = op_tests(
+    "nearest_interp",
+    reference,
+    cases=of_first("nearest", IMAGES),
+    gradients=["X"],
+    values_only=of_first("nearest", INTEGERS),
+    refusals={**REFUSALS_OF_FIRST, "volumes": (VOLUMES, {"out_d": 3, "out_h": 5, "out_w": 2}, pm.ShapeError, "X 5 4")},
 )

@@ -57,6 +57,7 @@ ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes,
                                    {s_.groups, s_.out_channels, s_.in_channels, s_.taps(), order.tap}, elements);
   if (!kept && (s_.pixels() > kSmallPlane || s_.images * s_.pixels() < kLeastPixels)) return;
   filters_.emplace(init, std::move(kept), elements);
+  init.add_kept_bytes(grid_.kept_bytes());
   const auto most_blocks = static_cast<int64_t>(blocks_of(grid_.region(0)).size());  // no region is larger
   sums_.resize(most_blocks * kBlockSums);
   if (!in_place_) inputs_.resize(grid_.buffer_size());

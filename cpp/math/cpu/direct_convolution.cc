@@ -71,7 +71,10 @@ DirectConvolution<T>::DirectConvolution(KernelInit& init, const ConvolutionSizes
                groups_ * filter_size_),
       patches_(init, 0) {
   int64_t elements = 0;
-  for (const DirectProduct<T>& product : products_) elements = std::max(elements, product.grid.buffer_size());
+  for (const DirectProduct<T>& product : products_) {
+    elements = std::max(elements, product.grid.buffer_size());
+    init.add_kept_bytes(sizeof(product) + product.grid.kept_bytes());
+  }
   patches_.resize(elements);
 }
 

@@ -58,7 +58,9 @@ template <class T>
 DirectFilterGradient<T>::DirectFilterGradient(KernelInit& init, const ConvolutionSizes& sizes, Grid grid)
     : s_(sizes), channels_at_once_(channels_at_once(s_)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       grid_(std::move(grid)), patches_(init, grid_.buffer_size()),
-      outs_(init, grid_.most_slots() * Vec<T>::size * outs_at_once_) {}
+      outs_(init, grid_.most_slots() * Vec<T>::size * outs_at_once_) {
+  init.add_kept_bytes(grid_.kept_bytes());
+}
 
 // panel [channels, slots, lanes], zeros in lanes without a window
 template <class T>

@@ -121,6 +121,19 @@ int64_t PatchGrid<T>::buffer_size() const {
 }
 
 template <class T>
+size_t PatchGrid<T>::kept_bytes() const {
+  auto bytes = [](const auto& list) { return list.capacity() * sizeof(list[0]); };
+  size_t total = bytes(offsets_);
+  for (const Axis* axis : {&height_, &width_}) total += bytes(axis->begins) + bytes(axis->taps);
+  for (const auto& of_images : slots_) {
+    for (const auto& of_rows : of_images) {
+      for (const Slots& one : of_rows) total += bytes(one.slots) + bytes(one.runs) + bytes(one.masks);
+    }
+  }
+  return total;
+}
+
+template <class T>
 int64_t PatchGrid<T>::lanes() const {
   int64_t slots = 0;
   for (int64_t i = 0; i < regions(); ++i) slots += static_cast<int64_t>(region(i).slots->slots.size());

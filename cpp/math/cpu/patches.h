@@ -27,6 +27,7 @@ struct PatchAxis {
 // are copied to a buffer that stays in the cache, with zeros for the padding. Taps whose distance is a multiple of the
 // stride share a strip of every stride-th row (column), so that neighbouring windows are adjacent in the buffer for any
 // stride, and a tap of a register full of windows is one load. Patches are never materialized.
+// It has many methods because kernels read and write the regions in several orders.
 template <class T>
 class PatchGrid {
  public:
@@ -61,6 +62,7 @@ class PatchGrid {
   int64_t pitch() const { return width_.length(); }  // from a row of windows to the next one
   int64_t lanes() const;  // total of all slots of all regions
   int64_t most_slots() const { return most_slots_; }
+  size_t kept_bytes() const;  // by tables, for KernelInit
   // Offsets of the taps in the buffer relative to a window, ordered by channel, then tap row, then tap column.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 

@@ -1,4 +1,4 @@
-// Sizes of resized images, from the attributes of *_interp_v2.
+// Sizes of resized images, from the attributes of *_interp and *_interp_v2.
 #include "ops/family/interpolate.h"
 
 #include <algorithm>
@@ -31,7 +31,13 @@ struct Wanted {
   explicit Wanted(int axes) : size(static_cast<size_t>(axes), 0), scale(static_cast<size_t>(axes), 0) {}
 };
 
-void set_scale(Wanted* wanted, const Floats& scale) {
+// *_interp has one factor of all sizes, and none where it is 0 or less. *_interp_v2 has one for each axis, by which it
+// divides positions too.
+bool has_one_factor(const OpDesc& op) { return type_of(*op.attr("scale")) == AttrType::Float; }
+bool has_one_factor(const std::string& type) { return type.substr(type.rfind('_')) != "_v2"; }
+
+void set_scale(Wanted* wanted, const Floats& scale, bool one_factor) {
+  if (one_factor && scale[0] <= 0) return;
   for (float factor : scale) {
     require<ProgramError>(factor > 0 && std::isfinite(factor), "'scale' holds ", factor, ", it must be above 0");
   }
@@ -39,11 +45,22 @@ void set_scale(Wanted* wanted, const Floats& scale) {
 }
 
 // A single number applies to all axes.
-Floats floats_of(const Tensor& tensor, int axes) {
+Floats floats_of(const Tensor& tensor, int axes, bool one_factor) {
   int64_t count = tensor.shape.numel();
-  require<ShapeError>(count == 1 || count == axes, "Scale has ", count, " numbers, 1 or ", axes, " are needed");
+  require<ShapeError>(count == 1 || (count == axes && !one_factor), "Scale has ", count, " numbers, 1",
+                      one_factor ? " is" : text(" or ", axes, " are"), " needed");
   const float* at = tensor.as<float>();
   return count == 1 ? Floats(static_cast<size_t>(axes), at[0]) : Floats(at, at + axes);
+}
+
+// The attribute.
+template <class Context>
+Floats written_factors(const Context& c, size_t axes) {
+  if (has_one_factor(c.op())) return Floats(axes, c.template attr<float>("scale"));
+  const Floats& written = c.template attr<Floats>("scale");
+  require<ProgramError>(written.empty() || written.size() == axes, "attribute 'scale' has ", written.size(),
+                        " numbers, it must be empty or have ", axes, ": ", names_of_last(static_cast<int>(axes)));
+  return written;
 }
 
 // If SizeTensor is given, only it counts. Otherwise OutSize gives the sizes, and a scale still determines positions.
@@ -64,11 +81,10 @@ Wanted wanted_of(const Context& c, int axes) {
     require<ShapeError>(!sizes.given || (wanted.size[axis] > 0 && wanted.size[axis] <= INT32_MAX), "Out would have ",
                         wanted.size[axis], " pixels along an axis");
   }
-  const Floats& written = c.template attr<Floats>("scale");
-  require<ProgramError>(written.empty() || written.size() == count, "attribute 'scale' has ", written.size(),
-                        " numbers, it must be empty or have ", count, ": ", names_of_last(axes));
-  if (scaled) set_scale(&wanted, floats_of(scale->tensor, axes));
-  else if (!listed && !written.empty()) set_scale(&wanted, written);
+  bool one_factor = has_one_factor(c.op());
+  const Floats written = written_factors(c, count);
+  if (scaled) set_scale(&wanted, floats_of(scale->tensor, axes, one_factor), one_factor);
+  else if (!listed && !written.empty()) set_scale(&wanted, written, one_factor);
   return wanted;
 }
 
@@ -89,7 +105,8 @@ InterpolatedAxis interpolate_axis_of(const Context& c, const Wanted& wanted, siz
   if (out > 1 && in > 0) {
     bool corners = c.template attr<bool>("align_corners");
     // Beside OutSize, a scale may be so small that positions would not fit into integers.
-    float step = scale > 0 ? std::min(1 / scale, 1e9f) : static_cast<float>(in) / static_cast<float>(out);
+    float step = scale > 0 && !has_one_factor(c.op()) ? std::min(1 / scale, 1e9f)
+                                                      : static_cast<float>(in) / static_cast<float>(out);
     ratio = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : step;
   }
   return {in, out, ratio};
@@ -139,25 +156,37 @@ InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* image
   half_pixels = init.attr<int32_t>("align_mode") == 0 && !align_corners;
 }
 
-OpSchema interpolation(const std::string& method, int least_axes, int most_axes) {
-  std::string type = method + "_interp_v2", shapes;
+const char* ratio_of(const std::string& type) {
+  return has_one_factor(type) ? "ratio in / out" : "ratio 1 / scale or in / out";
+}
+
+OpSchema interpolation(const std::string& type, int least_axes, int most_axes) {
+  std::string method = type.substr(0, type.find('_')), shapes;
+  bool one_factor = has_one_factor(type);
   for (int axes = least_axes; axes <= most_axes; ++axes) {
     shapes += text(axes > least_axes ? " or " : "", "[images, channels, ", names_of_last(axes), "]");
   }
   OpSchema schema(type);
   schema.input("X", (shapes + ", or channels last according to data_layout").c_str())
       .output("Out", "X's shape with the new sizes of the images");
-  return with_tensor_ports(schema, {kSize, kSizes})
-      .optional_input("Scale", "one number, or one for each axis; replaces `scale`")
+  schema = with_tensor_ports(schema, {kSize, kSizes});
+  if (one_factor) {
+    schema.optional_input("Scale", "one number; replaces `scale`")
+        .attr("scale", 0.0f,
+              "factor of the sizes; the products are rounded down; 0 or less: out_d, out_h and out_w are the sizes");
+  } else {
+    schema.optional_input("Scale", "one number, or one for each axis; replaces `scale`")
+        .attr("scale", std::vector<float>{},
+              "factors of the sizes, [depth,] height, width; the products are rounded down; empty: out_d, out_h and "
+              "out_w are the sizes");
+  }
+  return schema
       .attr("data_layout", "NCHW",
             "whether axis 1 or the last axis has the channels; NCHW and NHWC for any number of dimensions",
             one_of({"NCHW", "NHWC", "NCDHW", "NDHWC", "NCW", "NWC"}))
       .attr("out_d", 0, "depth of Out, if X has 5 dimensions and there is no scale")
       .attr("out_h", 0, "height of Out, if there is no scale")
       .attr("out_w", 0, "width of Out, if there is no scale")
-      .attr("scale", std::vector<float>{},
-            "factors of the sizes, [depth,] height, width; the products are rounded down; empty: out_d, out_h and "
-            "out_w are the sizes")
       .attr("interp_method", "bilinear", "not read: the name of the operator determines it",
             one_of({"bilinear", method}))
       .attr("align_corners", true, "whether the centers of the corner pixels of X and Out coincide")

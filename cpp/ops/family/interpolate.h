@@ -1,4 +1,4 @@
-// Resized images, for the operators *_interp_v2: shapes, positions and the shared part of their schemas.
+// Resized images, for the operators *_interp and *_interp_v2: shapes, positions and the shared part of their schemas.
 #pragma once
 
 #include <string>
@@ -63,8 +63,10 @@ struct InterpolationGradKernel {
   };
 };
 
-// Schemas without doc and kernels. method: "bilinear", "nearest" and others; spatial axes: from `least_axes` to
-// `most_axes`, from 1 to 3.
-OpSchema interpolation(const std::string& method, int least_axes, int most_axes);
+// Schemas without doc and kernels. type: METHOD_interp or METHOD_interp_v2, which differ in `scale`; spatial axes: from
+// `least_axes` to `most_axes`, from 1 to 3.
+OpSchema interpolation(const std::string& type, int least_axes, int most_axes);
+// For docs: what the ratio is that positions in Out are multiplied with.
+const char* ratio_of(const std::string& type);
 
 }  // namespace paddle_mini

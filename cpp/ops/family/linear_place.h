@@ -1,4 +1,4 @@
-// The place of a pixel of Out between two pixels of X, for bilinear_interp_v2, linear_interp_v2 and trilinear_interp_v2.
+// The place of a pixel of Out between two pixels of X, by linear, bilinear and trilinear interpolation.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// PriorGrid: boxes of the same sizes around every cell of a feature map, as prior_box and anchor_generator make them.
+// PriorGrid: boxes of the same sizes around every cell of a feature map, as prior_box, density_prior_box and anchor_generator make them.
 #pragma once
 
 #include <utility>
@@ -9,16 +9,30 @@
 
 namespace paddle_mini {
 
+enum class PriorClip { None, FarSides, All };  // FarSides: left and top are at least 0, right and bottom at most 1
+
 // Sizes in units of the result; `half` has half the width and height of each box.
 struct PriorGrid {
   std::vector<std::pair<double, double>> half;
+  std::vector<std::pair<double, double>> moved;  // the center of each box from that of its cell; empty: no box is
   double first_x = 0, first_y = 0;  // the center of the first cell
-  double step_x = 0, step_y = 0;    // between cells
-  double unit_x = 1, unit_y = 1;    // what the boxes are divided by
+  double step_x = 0, step_y = 0;  // between cells
+  double unit_x = 1, unit_y = 1;  // what the boxes are divided by
+
+  // For prior boxes, which are parts of the size of an image; both have elements.
+  void set_cells(const KernelInit& init, const Shape& input, const Shape& image) {
+    unit_x = static_cast<double>(image[3]), unit_y = static_cast<double>(image[2]);
+    double across = init.attr<float>("step_w"), down = init.attr<float>("step_h");
+    bool given = across != 0 && down != 0;
+    step_x = given ? across : unit_x / static_cast<double>(input[3]);
+    step_y = given ? down : unit_y / static_cast<double>(input[2]);
+    double offset = init.attr<float>("offset");
+    first_x = offset * step_x, first_y = offset * step_y;
+  }
 
   // Writes boxes [rows, columns, boxes, 4] and the variances beside them.
   template <class T>
-  void write(KernelContext& context, const Shape& shape, const std::vector<float>& variances, bool clip, T* boxes,
+  void write(KernelContext& context, const Shape& shape, const std::vector<float>& variances, PriorClip clip, T* boxes,
              T* beside) const {
     int64_t count = shape[2];
     each_item(context, {shape[0] * shape[1], 10.0 * static_cast<double>(count)}, [&](int64_t cell) {
@@ -26,10 +40,14 @@ struct PriorGrid {
       double y = first_y + step_y * static_cast<double>(cell / shape[1]);
       for (int64_t b = 0; b < count; ++b) {
         auto [width, height] = half[static_cast<size_t>(b)];
-        double sides[4] = {(x - width) / unit_x, (y - height) / unit_y, (x + width) / unit_x, (y + height) / unit_y};
+        auto [right, down] = moved.empty() ? std::pair<double, double>() : moved[static_cast<size_t>(b)];
+        double sides[4] = {(x + right - width) / unit_x, (y + down - height) / unit_y, (x + right + width) / unit_x,
+                           (y + down + height) / unit_y};
         for (int64_t k = 0; k < 4; ++k) {
           int64_t at = (cell * count + b) * 4 + k;
-          if (boxes) boxes[at] = static_cast<T>(clip ? std::clamp(sides[k], 0.0, 1.0) : sides[k]);
+          if (clip == PriorClip::All || (clip == PriorClip::FarSides && k < 2)) sides[k] = std::max(sides[k], 0.0);
+          if (clip == PriorClip::All || (clip == PriorClip::FarSides && k >= 2)) sides[k] = std::min(sides[k], 1.0);
+          if (boxes) boxes[at] = static_cast<T>(sides[k]);
           if (beside) beside[at] = static_cast<T>(variances[static_cast<size_t>(k)]);
         }
       }

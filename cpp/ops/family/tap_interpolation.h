@@ -1,4 +1,4 @@
-// Resized images whose pixels mix taps along each axis: linear_interp_v2, trilinear_interp_v2, bicubic_interp_v2.
+// Resized images whose pixels mix taps along each axis: linear, trilinear and bicubic interpolation.
 //
 // Method::most is the largest number of taps along an axis, and Method::taps<T>(axis, align_corners, half_pixels, i) the
 // taps of pixel i of Out. Taps ascend, and do not move backwards from one pixel to the next.

@@ -11,18 +11,21 @@ from .op import OpWriter, exporter
 def _sizes(o: OpWriter, last: bool) -> tuple[list[int], list[float], list[int]]:
     """The sizes before, the ratios that positions are multiplied with, and the sizes after; all constant."""
     o.refuse("OutSize", "SizeTensor", "Scale")
-    old, scale = sizes_of(o.shape(), last), list(o.attr("scale"))
+    old, scale = sizes_of(o.shape(), last), o.attr("scale")
+    names = ("out_d", "out_h", "out_w")[-len(old) :]
     if any(size < 0 for size in old):
         raise Unsupported(f"the shape {o.shape()} of '{o.var().name}' must be known")
+    if isinstance(scale, float):  # in nearest_interp and bilinear_interp it sets sizes only
+        new = [int(np.float32(size) * np.float32(scale)) if scale > 0 else o.attr(name) for size, name in zip(old, names)]
+        return old, [a / b for a, b in zip(old, new)], new
     if scale:
-        scale = scale * len(old) if len(scale) == 1 else scale
         new = [int(size * factor) for size, factor in zip(old, scale)]
         return old, [1 / factor for factor in scale], new
-    new = [o.attr(name) for name in ("out_d", "out_h", "out_w")][-len(old) :]
+    new = [o.attr(name) for name in names]
     return old, [a / b for a, b in zip(old, new)], new
 
 
-@exporter("nearest_interp_v2")
+@exporter("nearest_interp", "nearest_interp_v2")
 def nearest(o: OpWriter) -> None:
     rank, last = o.rank(), o.attr("data_layout") in CHANNELS_LAST
     old, ratios, new = _sizes(o, last)
@@ -41,7 +44,7 @@ def nearest(o: OpWriter) -> None:
     o.put(channels_back(o, x, rank, last))
 
 
-@exporter("bilinear_interp_v2")
+@exporter("bilinear_interp", "bilinear_interp_v2")
 def bilinear(o: OpWriter) -> None:
     rank, last = o.rank(), o.attr("data_layout") in CHANNELS_LAST
     old, ratios, new = _sizes(o, last)
