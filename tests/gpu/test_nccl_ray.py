@@ -5,7 +5,7 @@ import ast
 import pytest
 
 JOB = """
-import os, pathlib
+import os, pathlib, time
 import ray, gpu_jobs
 from gpu_jobs import assert_near, run
 from paddle_mini.cluster.ray_engine import RayEngine
@@ -19,8 +19,10 @@ def happens(trainer, step):
     if DIES and (trainer.number, step) == (1, 2) and not marker.exists():
         marker.touch()
         os.kill(os.getpid(), 9)
+    if marker.exists():
+        time.sleep(0.5)  # so that who has died comes back before the last step
 
-values, result = run(2, 6, RayEngine(), happens=happens, place=pm.CUDAPlace(0), restarts=1, lease=5.0)
+values, result = run(2, 6, RayEngine(), happens=happens, place=pm.CUDAPlace(0), restarts=1, lease=60.0)
 assert marker.exists() == DIES
 if not DIES:
     assert_near(values, run(2, 6, place=pm.CPUPlace())[0])
