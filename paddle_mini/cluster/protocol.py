@@ -42,7 +42,9 @@ class Heartbeat(FromMember, Request[replies.HeartbeatReply], service="coordinato
 
 @dataclass
 class Leave(FromMember, Request[replies.Left], service="coordinator"):
-    """A member leaves."""
+    """A member leaves. ends: for good."""
+
+    ends: bool = False
 
 
 @dataclass

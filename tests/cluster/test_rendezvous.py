@@ -257,6 +257,18 @@ def test_one_that_has_ended_is_free_when_another_makes_a_further_step(job):
     assert b.leave(done=True) == {"answer": "left"} == b.await_end()
 
 
+def test_one_that_takes_no_part_is_not_waited_for(job):
+    job.trainer("no part", 1)
+    job.request("leave", role="trainer", number=1, incarnation=1, ends=True)
+    a = Rank(job, 0)
+    assert a.join_rendezvous()["answer"] == "first"
+    a.store("beginning", 0)
+    assert a.arrive() == complete([0, 1])
+    assert a.leave() == {"answer": "store"}
+    a.store("end")
+    assert a.leave(done=True) == {"answer": "left"} == a.await_end()
+
+
 def test_the_last_one_dies_and_takes_the_state_of_those_that_wait(job):
     a, b = begun(job)
     step(a, b)

@@ -203,6 +203,8 @@ class Coordinator(Answering, Batching):
         members, before = self._members(request), self._membership
         if not members.has(request.number, request.incarnation):  # the message is repeated
             return Left(self._membership, self._job_facts.started, None)
+        if request.ends and request.role is Role.TRAINER:
+            self._durable.change(partial(self._job_facts.note_end, request.number, True))
         self._durable.change(partial(members.leave, request.number, request.incarnation))
         members.note_report(request.number, request.report, request.latencies)
         self._event_buffer.add(request.events)

@@ -89,7 +89,8 @@ class Membership:
     def _leave(self) -> None:
         self.stop_heartbeat()
         events = pending_events()
-        left = self._client.request("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
+        leave = Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events, ends=self._has_ended)
+        left = self._client.request("coordinator", leave)
         events_sent(events)
         if left.started and left.since is not None and self._says_leave:
             self._announce(SetMembers(left.membership, [], left.since, [self.number]))
@@ -175,4 +176,4 @@ def pass_by(number: int, link: Link, settings: JobSettings) -> None:
     client = Client(link, **settings.client_options())
     membership = Membership(number, settings.servers, client, settings.heartbeat_seconds, dict, settings.mode == "sync")
     membership.join()
-    membership.leave()
+    membership.end()
