@@ -203,9 +203,13 @@ class Coordinator(Answering, Batching):
         members, before = self._members(request), self._membership
         if not members.has(request.number, request.incarnation):  # the message is repeated
             return Left(self._membership, self._job_facts.started, None)
-        if request.ends and request.role is Role.TRAINER:
-            self._durable.change(partial(self._job_facts.note_end, request.number, True))
-        self._durable.change(partial(members.leave, request.number, request.incarnation))
+
+        def leave() -> None:
+            if request.ends and request.role is Role.TRAINER:
+                self._job_facts.note_end(request.number, True)
+            members.leave(request.number, request.incarnation)
+
+        self._durable.change(leave)
         members.note_report(request.number, request.report, request.latencies)
         self._event_buffer.add(request.events)
         return Left(self._membership, self._job_facts.started, before)
@@ -280,9 +284,13 @@ class Coordinator(Answering, Batching):
 
     def _note_end(self, number: int, ended: bool) -> bool:
         """Whether all trainers have made their last step. Others do what one that has ended has read, and not done."""
-        self._durable.change(partial(self._job_facts.note_end, number, ended))
-        if ended:
-            self._durable.change(partial(self._tasks.release, str(number), failed=False))
+
+        def note() -> None:
+            self._job_facts.note_end(number, ended)
+            if ended:
+                self._tasks.release(str(number), failed=False)
+
+        self._durable.change(note)
         return self._job_facts.all_ended
 
     def progress(self) -> object:
