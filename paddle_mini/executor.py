@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import numbers
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ from .feeds import converted, filled, numpy_dtype, short
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
-from .renamed import answers_names, refuses_copies
+from .renamed import answers_names, refuses_copies, unknown_argument
 from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
 from .threads import whole_threads
@@ -125,6 +126,7 @@ class Executor:
         fetch_list: Fetches = None,
         scope: Scope | None = None,
         return_numpy: bool = True,
+        **others: Any,
     ) -> list[Any]:
         """Runs every operator of a program once.
 
@@ -138,6 +140,8 @@ class Executor:
         ProgramError when the program or a name is wrong; persistables then are as before the run. What it drew from the
         random generator is not drawn again: to repeat the run with the same bits, restore the random_state() from before it.
         """
+        if others:  # a wrapper, as of other functions (takes_other_names), would take time in each run
+            raise unknown_argument("run", next(iter(others)), _RUN_ARGUMENTS)
         if program is None:
             program = default_main_program()
         if feed is None:
@@ -200,6 +204,7 @@ class Executor:
         return self._core.plan_text(signature, scope if scope is not None else global_scope(), values, stage)
 
 
+_RUN_ARGUMENTS = [one.name for one in inspect.signature(Executor.run).parameters.values() if one.kind is not one.VAR_KEYWORD]
 Call = tuple[_core.Signature, tuple[str, ...], tuple[Any, ...]]  # names and element types of the feeds
 
 

@@ -190,7 +190,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "optimizer": "the optimizer takes the schedule as its rate",
     },
     "Loader": {
-        "batch_size": "a method: Loader(data).batch(32)",
         **{name: "a method: Loader(data).batch(32).prefetch(4, workers=2)" for name in ("num_workers", "prefetch_factor")},
         "dataset": "data",
         "collate_fn": "batch(32).map(function) changes batches",

@@ -92,7 +92,7 @@ def test_every_row_of_the_tables_leads_somewhere():
     for path in paddle2_names.OBJECTS:
         assert renamed.found(path) is not None
         assert not any(path == other for other in paddle2_names.WITHOUT)
-    homes = (L, pm.optimizer, pm.training, pm.data, pm.io, pm.lr, pm.amp)
+    homes = (L, pm.Executor, pm.optimizer, pm.training, pm.data, pm.io, pm.lr, pm.amp)
     for _, name, functions in paddle2_names.ARGUMENTS:
         for function in functions.split():
             one = next(getattr(home, function) for home in homes if hasattr(home, function))
@@ -130,6 +130,10 @@ def test_modules_of_paddlepaddle_2():
         (lambda: pm.lr.ExponentialDecay(0.1, gama=0.5), r"ExponentialDecay\(\) has no argument 'gama'; did you mean 'gamma'"),
         (lambda: pm.training.BestCheckpoint(filepath="b"), r"BestCheckpoint\(\) has no argument 'filepath'; it is folder"),
         (lambda: pm.clip.GradientClipByNorm(max_norm=1.0), "has no argument 'max_norm'; it is clip_norm"),
+        (lambda: pm.Executor().run(feeds={}), r"^run\(\) has no argument 'feeds'; it is feed"),
+        (lambda: pm.Executor().run(fetch=[]), r"^run\(\) has no argument 'fetch'; did you mean"),
+        (lambda: pm.Executor().run(use_prune=True), r"'use_prune'; .* Program.prune\(feeds, fetches\)"),
+        (lambda: pm.Executor().run(x=1), r"'x'; it has program, feed, fetch_list, scope, return_numpy$"),
         (lambda: pm.data.batch([1], size=3), r"batch\(\) has no argument 'size'"),
         (lambda: pm.Predictor("m", device="cpu"), r"Predictor\(\) has no argument 'device'; it is place"),
     ],

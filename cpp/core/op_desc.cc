@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/error.h"
 
@@ -149,6 +150,30 @@ std::string place_in(const std::string& line) {
 }
 
 }  // namespace
+
+Attr::Attr() = default;
+Attr::Attr(std::string name, AttrValue value) : name(std::move(name)), value(std::move(value)) {}
+Attr::Attr(const Attr&) = default;
+Attr::Attr(Attr&&) noexcept = default;
+Attr& Attr::operator=(const Attr&) = default;
+Attr& Attr::operator=(Attr&&) noexcept = default;
+Attr::~Attr() = default;
+
+Slot::Slot() = default;
+Slot::Slot(std::string name, std::vector<std::string> arguments)
+    : name(std::move(name)), arguments(std::move(arguments)) {}
+Slot::Slot(const Slot&) = default;
+Slot::Slot(Slot&&) noexcept = default;
+Slot& Slot::operator=(const Slot&) = default;
+Slot& Slot::operator=(Slot&&) noexcept = default;
+Slot::~Slot() = default;
+
+OpDesc::OpDesc() = default;
+OpDesc::OpDesc(const OpDesc&) = default;
+OpDesc::OpDesc(OpDesc&&) noexcept = default;
+OpDesc& OpDesc::operator=(const OpDesc&) = default;
+OpDesc& OpDesc::operator=(OpDesc&&) noexcept = default;
+OpDesc::~OpDesc() = default;
 
 const char* name_of(AttrType type) {
   static const char* const names[] = {"INT",      "FLOAT",    "STRING", "INTS",    "FLOATS", "STRINGS",

@@ -55,14 +55,32 @@ std::string show(const AttrValue& value);         // "[1, 2]", "0.5", "'NCHW'"
 // LONGS and so on. Throws ProgramError naming `what` otherwise.
 AttrValue convert(const AttrValue& value, AttrType to, const std::string& what);
 
+// What the compiler would define in each of these classes is defined in op_desc.cc: each operator's file would otherwise
+// compile copies of it, and of those of a variant of eighteen types.
 struct Attr {
   std::string name;
   AttrValue value;
+
+  Attr();
+  Attr(std::string name, AttrValue value);
+  Attr(const Attr&);
+  Attr(Attr&&) noexcept;
+  Attr& operator=(const Attr&);
+  Attr& operator=(Attr&&) noexcept;
+  ~Attr();
 };
 
 struct Slot {
   std::string name;                    // "X"
   std::vector<std::string> arguments;  // names of variables
+
+  Slot();
+  Slot(std::string name, std::vector<std::string> arguments = {});
+  Slot(const Slot&);
+  Slot(Slot&&) noexcept;
+  Slot& operator=(const Slot&);
+  Slot& operator=(Slot&&) noexcept;
+  ~Slot();
 };
 
 struct OpDesc {
@@ -72,6 +90,13 @@ struct OpDesc {
   std::vector<Attr> attrs;
   bool is_target = false;
   std::string unknown;  // fields of later format versions, unchanged
+
+  OpDesc();
+  OpDesc(const OpDesc&);
+  OpDesc(OpDesc&&) noexcept;
+  OpDesc& operator=(const OpDesc&);
+  OpDesc& operator=(OpDesc&&) noexcept;
+  ~OpDesc();
 
   // Arguments of a port; empty if the slot is absent.
   const std::vector<std::string>& input(const std::string& slot) const;

@@ -29,7 +29,7 @@ from .job_settings import COLLECTIVE, JobSettings
 from .last_checkpoint import write_after_failure, write_last_checkpoint
 from .object_store import ObjectStore, is_url
 from .process_log import ProcessLogger, log_context
-from .protocol import GetServerStatus
+from .protocol import GetJobStatus, GetServerStatus
 from .run_arguments import require_arguments, require_folder, require_types
 from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
@@ -165,6 +165,8 @@ def run(
         )
         client = Client(begun.link(), **facts.client_options())
         ends.enter_context(watching(client, seen_by, status_seconds))
+        tasks = {} if directory is None else client.request("coordinator", GetJobStatus()).tasks
+        was_over = bool(tasks) and tasks["done"] > 0 and not tasks["todo"] and not tasks["pending"]
         try:
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
         except KeyboardInterrupt:
@@ -177,6 +179,11 @@ def run(
             raise
         if keeps:
             write_last_checkpoint(begun.link(), facts)
+        if was_over and client.request("coordinator", GetJobStatus()).tasks == tasks:
+            warn(
+                f"trainers got no data: all of it had been read in a run before, of which {shown(folder)} has the state. More "
+                "passes continue the job; another directory begins one"
+            )
         return _result(client, facts, ended)
 
 

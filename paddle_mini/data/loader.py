@@ -135,6 +135,11 @@ class Loader:
         return isinstance(self.data, _Once)
 
     @property
+    def batch_size(self) -> int | None:
+        """Samples of a batch; None: items are samples."""
+        return self._size if self.is_batched else None
+
+    @property
     def padded(self) -> tuple[Any, ...]:
         """The keys, or positions, of the sequences that batch(pad=) fills up: their lengths follow in a batch."""
         collate = self._work.collate

@@ -6,6 +6,7 @@ import numbers
 import os
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._core import ProgramError, Scope, printable
@@ -139,8 +140,17 @@ class CheckpointManager:
             self._pending.wait()  # when that is interrupted, the next call waits for the same save
             self._pending = None
 
-    def restore(self, program: Program, exe: Executor, scope: Scope | None = None, step: int | None = None) -> Restored:
+    def restore(
+        self,
+        program: Program,
+        exe: Executor,
+        scope: Scope | None = None,
+        step: int | None = None,
+        check: Callable[[Restored], None] | None = None,
+    ) -> Restored:
         """Restores the newest checkpoint, or the newest of a step, instead of running the startup program.
+
+        check: called with what is to be returned before anything changes; an error that it raises leaves all as it was.
 
         A damaged checkpoint is left out, with a warning, and the one saved before it is taken. ProgramError when
         none exists; ProgramError or ShapeError if it does not fit the program, and a warning when it fits a
@@ -173,9 +183,12 @@ class CheckpointManager:
             warn(f"{printable(problem, 2000)}; '{printable(found.path)}' is taken")
         if checkpoint.program != program_sum(program):
             warn(f"the program has changed since '{printable(found.path)}' was saved; its variables fit")
+        restored = Restored(found.step, checkpoint.data, found.path)
+        if check is not None:
+            check(restored)
         put_back(checkpoint, program, exe, scope)
         self._last_step, self._last_time = found.step, time.monotonic()
-        return Restored(found.step, checkpoint.data, found.path)
+        return restored
 
     def steps(self) -> list[int]:
         """The steps of all checkpoints, ascending, by their names: restore() detects damaged ones."""

@@ -73,6 +73,8 @@ class Batches:
                 f"{what} is {shown(data)}: give arrays, a Loader, an iterable of batches or a function that returns one"
             )
         self._padded = data.padded if isinstance(data, Loader) else ()
+        self.batch_size = data.batch_size if isinstance(data, Loader) else None
+        """Rows of a batch; None: the data is of batches that were made elsewhere."""
         data = iter(data) if isinstance(data, Loader) and data.is_one_pass else data
         self.is_one_pass = isinstance(data, Iterator)
         self._takes_epoch = not hasattr(data, "__iter__") and _takes_argument(data)

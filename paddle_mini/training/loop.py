@@ -32,7 +32,7 @@ class Loop:
         self._trainer, self._batches, self._callbacks, self._loggers = trainer, batches, callbacks, loggers
         self._progress, self._schedules, self._saves_epochs = progress, Schedules(trainer.main, schedule), saves_epochs
         self._fetches = list(trainer.measures.values())
-        self._position = Position(trainer, callbacks)
+        self._position = Position(trainer, callbacks, batches.batch_size)
         self._guard = StepGuard()
 
     def run(self, epochs: int) -> None:

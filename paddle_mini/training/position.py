@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError
 from ..errors import shown
-from ..io.checkpoint import CheckpointManager
+from ..io.checkpoint import CheckpointManager, Restored
 from .callbacks import Callback
 from .history import Row
 from .means import Means
@@ -21,8 +21,8 @@ class Position:
     """The batches of the running epoch and their means, beside the trainer's step, epoch and history; and the state of callbacks
     at the end of the last epoch, where a restart begins."""
 
-    def __init__(self, trainer: Trainer, callbacks: Sequence[Callback]):
-        self._trainer, self._callbacks = trainer, callbacks
+    def __init__(self, trainer: Trainer, callbacks: Sequence[Callback], batch_size: int | None):
+        self._trainer, self._callbacks, self._batch_size = trainer, callbacks, batch_size
         self.batch, self.means, self.is_finished = 0, Means(trainer.measures), False
         self._rows: list[dict[str, Any]] = [_plain(row) for row in trainer.history.rows]
         self._states: list[list[Any]] = []
@@ -48,6 +48,7 @@ class Position:
         state = {
             "epoch": trainer.epoch,
             "position": self.batch,
+            "batch_size": self._batch_size,
             "sums": _plain(self.means.sums),
             "rows": self.means.rows,
             "history": self._rows,
@@ -58,14 +59,13 @@ class Position:
         return trainer.checkpoints.save(trainer.step, trainer.main, trainer.exe, trainer.scope, {"fit": state}, force)
 
     def restore(self) -> str | None:
-        """Restores the newest checkpoint and returns its path; None if there is none."""
+        """Restores the newest checkpoint and returns its path; None if there is none. ProgramError if it is inside an epoch
+        whose batches had another size: its position would be that of other rows."""
         trainer = self._trainer
         if trainer.checkpoints is None or not trainer.checkpoints.steps():
             return None
-        at = trainer.checkpoints.restore(trainer.main, trainer.exe, trainer.scope)
-        state = at.data.get("fit") if isinstance(at.data, dict) else None
-        if not isinstance(state, dict):
-            raise ProgramError(f"'{at.path}' was not saved by fit: its data is {shown(at.data)}")
+        at = trainer.checkpoints.restore(trainer.main, trainer.exe, trainer.scope, check=self._require_own)
+        state = at.data["fit"]
         trainer.has_values = True
         trainer.step, trainer.epoch, self.batch = at.step, state["epoch"], state["position"]
         self.means.sums.update(_numbers(state["sums"]))
@@ -81,6 +81,17 @@ class Position:
                 saved.remove(own)
                 callback.load_state_dict(own[1])
         return at.path
+
+    def _require_own(self, at: Restored) -> None:
+        state = at.data.get("fit") if isinstance(at.data, dict) else None
+        if not isinstance(state, dict):
+            raise ProgramError(f"'{at.path}' was not saved by fit: its data is {shown(at.data)}")
+        size = state.get("batch_size", self._batch_size)  # older checkpoints have none
+        if state["position"] and size != self._batch_size:
+            raise ProgramError(
+                f"'{at.path}' is {state['position']} batches into an epoch with batch_size={size}, now batch_size is "
+                f"{self._batch_size}: finish that epoch first"
+            )
 
 
 def opened(checkpoints: str | os.PathLike[str] | CheckpointManager | None) -> AbstractContextManager[CheckpointManager | None]:

@@ -244,3 +244,26 @@ def test_a_directory_belongs_to_one_program(tmp_path):
             pm.cluster.run(trains, directory=tmp_path, args=(name, shape, 1))
     assert (tmp_path / "program.pdmodel").read_bytes() == program
     assert_same_bits(pm.cluster.run(trains, directory=tmp_path, args=("w", [4, 3], 0)).returned[0], expected)
+
+
+@pytest.mark.parametrize("mode", ["async", "collective"])
+def test_a_job_whose_data_was_all_read_says_so(mode, tmp_path, recwarn):
+    def trains(passes):
+        _, _, loss = classifier(lambda loss: adam().minimize(loss))
+        trainer, read = begun(), []
+        for chunk in trainer.batches([0, 1, 2], passes=passes):
+            trainer.run(batch(8 * chunk, 8 * chunk + 8), [loss])
+            read.append(chunk)
+        return read
+
+    def read_and_warned(passes, **where):
+        recwarn.clear()
+        read = pm.cluster.run(trains, mode=mode, args=(passes,), **where).returned[0]
+        return read, [str(one.message) for one in recwarn if "trainers got no data" in str(one.message)]
+
+    assert read_and_warned(1, directory=tmp_path) == ([0, 1, 2], [])
+    read, warned = read_and_warned(1, directory=tmp_path)
+    assert read == [] and len(warned) == 1 and str(tmp_path) in warned[0] and "More passes continue" in warned[0]
+    assert read_and_warned(2, directory=tmp_path) == ([0, 1, 2], [])
+    assert read_and_warned(1, directory=tmp_path / "other") == ([0, 1, 2], [])
+    assert read_and_warned(1) == ([0, 1, 2], [])

@@ -91,6 +91,25 @@ def test_calls_in_a_new_process_continue_where_the_second_one_was_interrupted(tm
     assert result(second) == result(straight)
 
 
+def test_another_batch_size_continues_at_the_end_of_an_epoch(tmp_path):
+    first, second = trainer(), trainer(seed=99)
+    fit(first, 1, checkpoints=tmp_path)
+    fit(second, 3, batch_size=BATCH // 2, checkpoints=tmp_path)
+    assert second.step == STEPS + 2 * 2 * STEPS
+
+
+def test_another_batch_size_does_not_continue_inside_an_epoch(tmp_path):
+    straight, first, second = trainer(), trainer(), trainer(seed=99)
+    fit(straight, 3)
+    with pytest.raises(KeyboardInterrupt):
+        fit(first, 3, At(3), checkpoints=tmp_path)
+    with pytest.raises(pm.ProgramError, match=rf"3 batches into an epoch with batch_size={BATCH}, now batch_size is 4"):
+        fit(second, 3, batch_size=BATCH // 2, checkpoints=tmp_path)
+    assert second.step == 0 and not second.has_values
+    fit(second, 3, checkpoints=tmp_path)
+    assert result(second) == result(straight)
+
+
 def test_another_folder_is_not_restored_in_the_middle_of_a_run(tmp_path):
     fit(trainer(), 4, checkpoints=tmp_path / "old")
     of = trainer()
