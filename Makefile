@@ -65,10 +65,10 @@ test-onnx: build $(VENV)/.test
 	$(call say,running the tests of ONNX models)
 	@$(PY) -m pytest tests/onnx_runtime
 
-# Jobs with several trainers on Ray (installed the first time: a download of about 80 MB).
+# Jobs with several trainers on Ray (installed the first time: a download of about 80 MB). Two processes, as jobs mostly wait.
 test-ray: build $(VENV)/.test $(VENV)/.ray
 	$(call say,running the tests of jobs on Ray)
-	@$(PY) -m pytest tests/cluster --engine ray
+	@$(PY) -m pytest tests/cluster --engine ray --numprocesses 2 --dist loadfile
 
 # The documentation as web pages that need no network, in out/site; a warning is an error.
 docs: build $(VENV)/.docs

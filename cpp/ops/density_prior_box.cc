@@ -85,7 +85,7 @@ void infer_density_prior_box(InferContext& c) {
 }  // namespace
 
 void define_density_prior_box(OpTable& ops) {
-  ops.add(
+  ops.add(prior_boxes(
       OpSchema("density_prior_box")
           .doc("In every cell of Input, density by density boxes of each of fixed_sizes with each of fixed_ratios, as "
                "parts of the size of Image. Their left and upper sides are at least 0, the others at most 1. Zhang "
@@ -97,17 +97,9 @@ void define_density_prior_box(OpTable& ops) {
                 "four numbers that are written beside each box")
           .attr("clip", true, "whether all sides are clipped to the image")
           .attr("flatten_to_2d", false, "whether Boxes has two dimensions")
-          .attr("step_w", 0.0f, "pixels between columns; if it or step_h is 0: Image's size by Input's, for both")
-          .attr("step_h", 0.0f, "pixels between rows")
-          .attr("offset", 0.5f, "the center of the first cell, in cells")
-          .shape_input("Input", "[images, channels, rows, columns]: the feature map")
-          .shape_input("Image", "[images, channels, height, width]")
           .output("Boxes", "[rows, columns, boxes, 4], or [rows columns boxes, 4]: left, top, right, bottom")
-          .output("Variances", "shape of Boxes: variances")
           .infer(infer_density_prior_box)
-          .no_gradient("its boxes do not depend on data")
-          .cpu_only("its sizes are lists, which no launcher passes")
-          .kernels<DensityPriorBoxKernel, float, double>());
+          .kernels<DensityPriorBoxKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

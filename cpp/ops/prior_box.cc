@@ -94,7 +94,7 @@ void infer_prior_box(InferContext& c) {
 }  // namespace
 
 void define_prior_box(OpTable& ops) {
-  ops.add(
+  ops.add(prior_boxes(
       OpSchema("prior_box")
           .doc("Around the center of every cell of Input, boxes of min_sizes with every one of aspect_ratios, and "
                "squares of the geometric mean of min_sizes and max_sizes, as parts of the size of Image. Liu et al. "
@@ -105,19 +105,11 @@ void define_prior_box(OpTable& ops) {
           .attr("variances", std::vector<float>{}, "four numbers that are written beside each box")
           .attr("flip", true, "whether there is a box of the inverse of each ratio too")
           .attr("clip", true, "whether boxes are clipped to the image")
-          .attr("step_w", 0.0f, "pixels between columns; if it or step_h is 0: Image's size by Input's, for both")
-          .attr("step_h", 0.0f, "pixels between rows")
-          .attr("offset", 0.5f, "the center of the first cell, in cells")
           .attr("min_max_aspect_ratios_order", false,
                 "whether the larger square comes second, not last, among the boxes of a size")
-          .shape_input("Input", "[images, channels, rows, columns]: the feature map")
-          .shape_input("Image", "[images, channels, height, width]")
           .output("Boxes", "[rows, columns, boxes, 4]: left, top, right, bottom")
-          .output("Variances", "shape of Boxes: variances")
           .infer(infer_prior_box)
-          .no_gradient("its boxes do not depend on data")
-          .cpu_only("its sizes are lists, which no launcher passes")
-          .kernels<PriorBoxKernel, float, double>());
+          .kernels<PriorBoxKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -12,12 +12,13 @@ import pytest
 import paddle_mini as pm
 from c_builds import PACKAGE, ROOT, compile_c, environment, install, pkg_config
 from optimizer_builds import run, tool
+from thorough import thorough
 
 EMBEDDING = ROOT / "examples/embedding"
 STEPS = 120
 
 
-@pytest.fixture(scope="module", params=["prefix", "package"])
+@pytest.fixture(scope="module", params=[pytest.param("prefix", marks=thorough), "package"])
 def prefix(request, tmp_path_factory):
     if request.param == "prefix":
         return install(tmp_path_factory.mktemp("prefix"))

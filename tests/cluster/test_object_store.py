@@ -19,6 +19,7 @@ from server_calls import BOTH, Group
 from server_calls import train as push_steps
 from server_checkpoints import bits, checkpoint, expected
 from small_model import assert_same_bits
+from thorough import thorough
 
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
@@ -50,7 +51,7 @@ def bucket():
     server.stop()
 
 
-@pytest.fixture(params=["memory", "s3"])
+@pytest.fixture(params=["memory", pytest.param("s3", marks=thorough)])
 def url(request):
     place = "memory://jobs" if request.param == "memory" else request.getfixturevalue("bucket")
     return f"{place}/{uuid.uuid4().hex}/job"

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from parallel_sizes import FILE, measured, size_of
+from thorough import some
 
 STORED = json.loads(FILE.read_text())
 
@@ -13,7 +14,7 @@ def test_all_operators_are_listed():
     assert sorted(STORED) == list(measured()), "run .venv/bin/python docs/make_operators.py"
 
 
-@pytest.mark.parametrize("op_type", sorted(STORED))
+@pytest.mark.parametrize("op_type", some(sorted(STORED), 4))
 def test_size(op_type):
     found, stored = size_of(op_type), STORED[op_type]
     message = f"{op_type}: {found}, not {stored}; run PYTHONPATH=tests .venv/bin/python tests/parallel_sizes.py {op_type}"

@@ -63,18 +63,18 @@ def says_something_of_memory(op_type):
 
 
 def test_what_records_say_of_memory_is_so():
-    for asked in some(everything_asked(), 3):
+    for asked in some(everything_asked(), 6):
         if says_something_of_memory(asked[0]):
             check_memory(*asked)
 
 
 def test_a_refusal_leaves_the_scope_as_it_was():
-    for asked in some(everything_asked(), 3):
+    for asked in some(everything_asked(), 6):
         check_refusals(*asked)
 
 
 def test_an_optional_output_can_be_left_out():
-    for asked in everything_asked():
+    for asked in some(everything_asked(), 6):
         check_outputs(*asked)
 
 

@@ -10,11 +10,12 @@ import pytest
 
 from optimizer_builds import PACKAGE, ROOT, install, pkg_config, run, tool
 from paddle_mini.cli import main
+from thorough import thorough
 
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.fixture(scope="module", params=["prefix", "package"])
+@pytest.fixture(scope="module", params=[pytest.param("prefix", marks=thorough), "package"])
 def prefix(request, tmp_path_factory):
     if request.param == "prefix":
         return install(tmp_path_factory.mktemp("prefix"))

@@ -113,6 +113,7 @@ print(pm.default_main_program().global_block().ops[-1].output('Out')[0])
     assert child.returncode and "operator 'cube' is not known" in error and "load that first: pm.load_op" in error
 
 
+@thorough
 def test_a_library_is_compiled_once_and_again_for_other_content(tmp_path):
     (tmp_path / "cube.cc").write_text(CUBE)
     count = f'case "$*" in *--version*) ;; *) echo compiled >> {tmp_path}/calls.txt;; esac'

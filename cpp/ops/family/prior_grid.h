@@ -55,6 +55,19 @@ struct PriorGrid {
   }
 };
 
+// Declares the cells, which set_cells reads, and what else all prior boxes have.
+inline OpSchema prior_boxes(OpSchema schema) {
+  schema.attr("step_w", 0.0f, "pixels between columns; if it or step_h is 0: Image's size by Input's, for both")
+      .attr("step_h", 0.0f, "pixels between rows")
+      .attr("offset", 0.5f, "the center of the first cell, in cells")
+      .shape_input("Input", "[images, channels, rows, columns]: the feature map")
+      .shape_input("Image", "[images, channels, height, width]")
+      .output("Variances", "shape of Boxes: variances")
+      .no_gradient("its boxes do not depend on data")
+      .cpu_only("its sizes are lists, which no launcher passes");
+  return schema;
+}
+
 inline void require_four_variances(const InferContext& c) {
   const auto& variances = c.attr<std::vector<float>>("variances");
   require<ProgramError>(variances.size() == 4, "attribute 'variances' has ", variances.size(),
