@@ -53,7 +53,7 @@ def one(build):
 
 UNARY = ("abs acos angle asin asinh atan atanh brelu ceil celu cos cosh digamma elu erf erfinv exp expm1 floor gelu hard_shrink hard_sigmoid hard_swish "
          "is_empty isfinite isinf isnan l1_norm leaky_relu log log10 log1p log2 logsigmoid mean mish reciprocal relu relu6 round "
-         "rsqrt scale selu shape sigmoid sign silu sin sinh size softplus softsign sqrt square squared_l2_norm stanh swish tan tanh "
+         "rsqrt scale selu shape sigmoid sign silu sin sinh size soft_relu softplus softsign sqrt square squared_l2_norm stanh swish tan tanh "
          "tanh_shrink thresholded_relu trunc pow softshrink assign zeros_like ones_like "
          "tril triu lgamma logit i0 i0e i1 i1e").split()
 BINARY = ("elementwise_add elementwise_div elementwise_fmax elementwise_fmin elementwise_max elementwise_min elementwise_mul "
@@ -113,6 +113,8 @@ CASES = {
     "box_clip": one(lambda d: L.box_clip(d.given(REGIONS, [[0, 1, 3]]), d.given(np.array([[4, 5, 1], [9, 8, 2]], "float32")))),
     "nms": one(lambda d: L.nms(d.given(REGIONS), iou_threshold=0.25)),
     "prior_box": one(lambda d: L.prior_box(d(1, 2, 3, 4), d(1, 3, 24, 40), [4.0, 10.0], [9.0, 20.0], [2.0], flip=True)),
+    "density_prior_box": {"defaults": lambda d: L.density_prior_box(d(1, 2, 3, 4), d(1, 3, 24, 40), [2, 1], [4.0, 10.0], [1.0, 2.0]),
+                          "flat": lambda d: L.density_prior_box(d(1, 2, 3, 4), d(1, 3, 24, 40), [2], [9.0], [1.0], clip=True, steps=[9.0, 8.0], flatten_to_2d=True)},
     "anchor_generator": one(lambda d: L.anchor_generator(d(1, 2, 3, 4), [32.0, 64.0], [0.5, 1.0])),
     "bipartite_match": one(lambda d: L.bipartite_match(d(3, 4), "per_prediction", 0.25)),
     "multiclass_nms": one(lambda d: L.multiclass_nms(d.given(np.stack([REGIONS] * 2)), d(2, 3, 3), 0.2, 10, 4)),
@@ -326,6 +328,16 @@ CASES = {
     "take_along_axis": {f"axis {axis}": (lambda d, axis=axis: L.take_along_axis(d(3, 3, 3), d.ints(3, 3, 3), axis)) for axis in (0, 1, 2, -1, -2, -3)},
     "rank_loss": one(lambda d: L.rank_loss(d(3, 1), d(3, 1), d(3, 1))),
     "reshape": {"defaults": lambda d: L.reshape(d(2, 6), [3, 4]), "-1": lambda d: L.reshape(d(2, 3, 4), [0, -1])},
+    "im2sequence": {"defaults": lambda d: L.im2sequence(d(2, 3, 4, 5)), "windows": lambda d: L.im2sequence(d(2, 3, 4, 5), [2, 3], [1, 2], [1, 0, 0, 1]),
+                    "sizes": lambda d: L.im2sequence(L.cast(d.ints(2, 3, 6, 6), "float32"), 2, 1, 0, d.given(np.array([[6, 4], [3, 5]], "float32")), out_stride=2)},
+    "image_resize": {"defaults": lambda d: L.image_resize(d(2, 3, 4, 4), [6, 7]),
+                     "size of another": lambda d: L.image_resize(d(2, 3, 4, 4), L.slice(L.shape(d(1, 1, 7, 5)), [0], [2], [4])),
+                     "scale of a run": lambda d: L.image_resize(d(2, 3, 4, 4), scale=d.given(np.array([1.5], "float32")), align_corners=False, align_mode=0),
+                     "linear": lambda d: L.image_resize(d(2, 3, 4), [6], resample="LINEAR"), "nearest": lambda d: L.image_resize(d(2, 3, 4, 4), [6, 7], resample="NEAREST"),
+                     "bicubic": lambda d: L.image_resize(d(2, 4, 4, 3), [6, 7], resample="BICUBIC", data_format="NHWC"),
+                     "trilinear": lambda d: L.image_resize(d(1, 2, 3, 4, 4), scale=2.0, resample="TRILINEAR")},
+    "image_resize_short": {"defaults": lambda d: L.image_resize_short(d(2, 3, 4, 6), 3), "tall": lambda d: L.image_resize_short(d(2, 3, 7, 4), 6, "NEAREST")},
+    "softmax_mask_fuse": one(lambda d: L.softmax_mask_fuse(d(2, 3, 4, 4), d(2, 1, 4, 4))),
     "resize_bicubic": {"defaults": lambda d: L.resize_bicubic(d(2, 3, 4, 4), [6, 7]), "scale": lambda d: L.resize_bicubic(d(2, 3, 4, 4), scale=2.0, align_corners=False)},
     "resize_linear": {"defaults": lambda d: L.resize_linear(d(2, 3, 4), [6]), "scale": lambda d: L.resize_linear(d(2, 3, 4), scale=2.0, align_corners=False)},
     "resize_trilinear": {"defaults": lambda d: L.resize_trilinear(d(1, 2, 3, 4, 4), [4, 6, 7]), "scale": lambda d: L.resize_trilinear(d(1, 2, 3, 4, 4), scale=2.0, align_corners=False)},

@@ -22,13 +22,13 @@ from .arrays import array_length, array_read, array_write, create_array, tensor_
 from .control_flow import ConditionalBlock, case, cond, switch_case
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
 from .decode import BeamSearchDecoder, dynamic_decode
-from .detection import anchor_generator, prior_box, yolo_box, yolov3_loss
+from .detection import anchor_generator, density_prior_box, prior_box, yolo_box, yolov3_loss
 from .suppression import bipartite_match, matrix_nms, multiclass_nms
 from .embedding import embedding
 from .fill import (
     arange, eye, fill_constant, fill_constant_batch_size_like, full_like, ones, ones_like, zeros, zeros_like,
 )
-from .image import fold, pad2d, resize_bicubic, resize_bilinear, resize_linear, resize_nearest, resize_trilinear, unfold
+from .image import fold, im2sequence, pad2d, unfold
 from .learning_rate import (
     cosine_decay, exponential_decay, inverse_time_decay, linear_lr_warmup, natural_exp_decay, noam_decay,
     piecewise_decay, polynomial_decay, pow2_decay_with_linear_warmup,
@@ -71,6 +71,9 @@ from .transformer import (
     add_learned_positions, add_sinusoid_positions, feed_forward, transformer_decoder_layer, transformer_encoder_layer,
 )
 from .proposals import collect_fpn_proposals, distribute_fpn_proposals, generate_proposals
+from .resize import (
+    image_resize, image_resize_short, resize_bicubic, resize_bilinear, resize_linear, resize_nearest, resize_trilinear,
+)
 from .unpool import max_unpool2d, max_unpool3d
 from .volume import conv3d, conv3d_transpose, pool3d
 from .sequence import (
@@ -90,30 +93,31 @@ __all__ = [
     "collect_fpn_proposals", "concat", "cond", "ConditionalBlock", "conv2d", "conv2d_transpose", "conv3d",
     "conv3d_transpose", "cos_sim", "cosine_decay", "create_array", "create_global_var", "create_parameter",
     "crf_decoding", "crop", "crop_tensor", "cross_entropy", "ctc_greedy_decoder", "cummax", "cummin", "cumsum",
-    "data", "deformable_conv", "distribute_fpn_proposals", "dot_product_attention", "dropout", "dynamic_decode",
-    "dynamic_gru", "dynamic_lstm", "edit_distance", "eigh", "einsum", "embedding", "expand", "expand_as",
-    "exponential_decay", "eye", "fc", "feed_forward", "fft", "fft2", "fftn", "fftshift", "fill_constant",
-    "fill_constant_batch_size_like", "flatten", "flip", "fold", "full_like", "gather", "gaussian_random",
-    "generate_proposals", "group_norm", "gru_unit", "GRUCell", "hfft", "hfft2", "hfftn", "hsigmoid",
-    "huber_loss", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "increment", "index_add",
-    "index_select", "instance_norm", "inverse_time_decay", "irfft", "irfft2", "irfftn", "KeyValueCache", "kthvalue",
-    "l2_normalize", "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup", "lod_append",
-    "lod_reset", "log_loss", "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "lstsq", "lu", "lu_unpack",
-    "matmul", "matrix_nms", "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid",
-    "mode", "multi_dot", "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss",
-    "noam_decay", "norm", "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay",
-    "polynomial_decay", "pool2d", "pool3d", "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box",
-    "put_along_axis", "py_func", "qr", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear",
-    "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rfft", "rfft2", "rfftn", "rnn",
-    "RNNCell", "roll", "row_conv", "segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv",
-    "send_ue_recv", "send_uv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask",
-    "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "spectral_norm",
-    "split", "square_error_cost", "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums",
-    "svd", "switch_case", "take_along_axis", "tensor_array_to_tensor", "tile", "topk",
-    "transformer_decoder_layer", "transformer_encoder_layer", "transpose", "tril", "triu",
-    "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unique_consecutive", "unsqueeze",
-    "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "yolov3_loss", "zeros", "zeros_like",
+    "data", "deformable_conv", "density_prior_box", "distribute_fpn_proposals", "dot_product_attention",
+    "dropout", "dynamic_decode", "dynamic_gru", "dynamic_lstm", "edit_distance", "eigh", "einsum", "embedding",
+    "expand", "expand_as", "exponential_decay", "eye", "fc", "feed_forward", "fft", "fft2", "fftn", "fftshift",
+    "fill_constant", "fill_constant_batch_size_like", "flatten", "flip", "fold", "full_like", "gather",
+    "gaussian_random", "generate_proposals", "group_norm", "gru_unit", "GRUCell", "hfft", "hfft2", "hfftn",
+    "hsigmoid", "huber_loss", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "im2sequence",
+    "image_resize", "image_resize_short", "increment", "index_add", "index_select", "instance_norm",
+    "inverse_time_decay", "irfft", "irfft2", "irfftn", "KeyValueCache", "kthvalue", "l2_normalize",
+    "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup", "lod_append", "lod_reset", "log_loss",
+    "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "lstsq", "lu", "lu_unpack", "matmul", "matrix_nms",
+    "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid", "mode", "multi_dot",
+    "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay", "norm",
+    "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay", "polynomial_decay",
+    "pool2d", "pool3d", "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box", "put_along_axis",
+    "py_func", "qr", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "renorm", "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear", "resize_linear",
+    "resize_nearest", "resize_trilinear", "reverse", "rfft", "rfft2", "rfftn", "rnn", "RNNCell", "roll",
+    "row_conv", "segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv",
+    "send_uv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask", "sequence_pad",
+    "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "spectral_norm", "split",
+    "square_error_cost", "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "svd",
+    "switch_case", "take_along_axis", "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer",
+    "transformer_encoder_layer", "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold",
+    "uniform_random", "unique_consecutive", "unsqueeze", "unstack", "warpctc", "where", "While", "while_loop",
+    "yolo_box", "yolov3_loss", "zeros", "zeros_like",
 ]
 
 describe_shared([globals()[name] for name in __all__], shared_arguments.ARGUMENTS, shared_arguments.ERRORS)

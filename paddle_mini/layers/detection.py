@@ -143,8 +143,7 @@ def prior_box(
         >>> boxes.shape
         (3, 3, 4, 4)
     """
-    if len(steps) != 2:
-        refuse(ProgramError, f"prior_box: steps are {shown(steps)}, they must be 2 numbers")
+    step_w, step_h = _two_steps("prior_box", steps)
     attrs = {
         "min_sizes": list(min_sizes),
         "max_sizes": list(max_sizes or ()),
@@ -152,13 +151,70 @@ def prior_box(
         "variances": list(variance),
         "flip": flip,
         "clip": clip,
-        "step_w": steps[0],
-        "step_h": steps[1],
+        "step_w": step_w,
+        "step_h": step_h,
         "offset": offset,
         "min_max_aspect_ratios_order": min_max_aspect_ratios_order,
     }
     boxes, variances = emit_ports("prior_box", {"Input": input, "Image": image}, attrs, name, "Boxes", "Variances")
     return boxes, variances
+
+
+def density_prior_box(
+    input: Variable,
+    image: Variable,
+    densities: Sequence[int],
+    fixed_sizes: Sequence[float],
+    fixed_ratios: Sequence[float],
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    clip: bool = False,
+    steps: Sequence[float] = (0.0, 0.0),
+    offset: float = 0.5,
+    flatten_to_2d: bool = False,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Boxes of several sizes and proportions, several of each side by side in every cell of a feature map, as parts of the
+    image (FaceBoxes).
+
+    Args:
+        input: [n, channels, rows, columns], the feature map.
+        image: [n, channels, height, width].
+        densities: for each of fixed_sizes, how many boxes side by side: 2 makes 4 boxes of a cell.
+        fixed_sizes: sizes of boxes, in pixels of the image.
+        fixed_ratios: width by height of boxes.
+        variance: four numbers that are written beside each box.
+        clip: whether all sides are clipped to the image; else the left and upper ones are at least 0, the others at most 1.
+        steps: pixels between columns, and between rows; 0: the image's size by the feature map's.
+        offset: the center of the first cell, in cells.
+        flatten_to_2d: whether the result is [rows columns boxes, 4].
+    Returns:
+        Boxes [rows, columns, boxes, 4], left, top, right, bottom; variances of that shape.
+    Example:
+        >>> input, image = pm.layers.data("input", [-1, 8, 3, 3]), pm.layers.data("image", [-1, 3, 96, 96])
+        >>> boxes, variances = pm.layers.density_prior_box(input, image, [2, 1], [16.0, 32.0], [1.0])
+        >>> boxes.shape
+        (3, 3, 5, 4)
+    """
+    step_w, step_h = _two_steps("density_prior_box", steps)
+    attrs = {
+        "densities": list(densities),
+        "fixed_sizes": list(fixed_sizes),
+        "fixed_ratios": list(fixed_ratios),
+        "variances": list(variance),
+        "clip": clip,
+        "step_w": step_w,
+        "step_h": step_h,
+        "offset": offset,
+        "flatten_to_2d": flatten_to_2d,
+    }
+    boxes, variances = emit_ports("density_prior_box", {"Input": input, "Image": image}, attrs, name, "Boxes", "Variances")
+    return boxes, variances
+
+
+def _two_steps(layer: str, steps: Sequence[float]) -> Sequence[float]:
+    if len(steps) != 2:
+        refuse(ProgramError, f"{layer}: steps are {shown(steps)}, they must be 2 numbers")
+    return steps
 
 
 def anchor_generator(

@@ -1,4 +1,4 @@
-# Layers that resize and pad images, lines and volumes, and extract and fold patches.
+# Layers that pad images, and layers of patches of images.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,123 +10,8 @@ from .._core import ProgramError
 from ..errors import shown
 from ..variable import Variable
 from .conv import Size, sizes
-from .emit import emit, layer_name, refuse, whole
+from .emit import emit, layer_name, refuse
 from .rearrange import squeeze, unsqueeze
-
-
-def resize_bilinear(
-    input: Variable,
-    out_shape: Sequence[int] | None = None,
-    scale: float | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCHW",
-    name: str | None = None,
-) -> Variable:
-    """Bilinear resizing: each pixel is interpolated from the four source pixels around its position.
-
-    input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or
-    this multiple of input's, rounded down. align_corners: the centers of the corner pixels lie over each
-    other; else align_mode 0 lays centers of pixels over each other, 1 their corners.
-    Returns images of that size.
-    Example:
-        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
-        >>> pm.layers.resize_bilinear(image, scale=2.0).shape
-        (-1, 3, 16, 16)
-    """
-    return _resized("bilinear", input, out_shape, scale, data_format, name, align_corners=align_corners, align_mode=align_mode)
-
-
-def resize_nearest(
-    input: Variable,
-    out_shape: Sequence[int] | None = None,
-    scale: float | None = None,
-    align_corners: bool = True,
-    data_format: str = "NCHW",
-    name: str | None = None,
-) -> Variable:
-    """Nearest-neighbour resizing. Arguments are as in resize_bilinear.
-
-    Args:
-        input: [images, channels, height, width]
-        out_shape: [height, width] of the result
-        scale: a factor, instead of out_shape
-        align_corners: whether the corners' centers stay where they are
-        data_format: "NCHW" or "NHWC"
-    Returns:
-        the images of this size
-    Example:
-        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
-        >>> pm.layers.resize_nearest(image, [12, 12]).shape
-        (-1, 4, 12, 12)
-    """
-    return _resized("nearest", input, out_shape, scale, data_format, name, align_corners=align_corners)
-
-
-def resize_bicubic(
-    input: Variable,
-    out_shape: Sequence[int] | None = None,
-    scale: float | None = None,
-    align_corners: bool = True,
-    data_format: str = "NCHW",
-    name: str | None = None,
-) -> Variable:
-    """Bicubic resizing: each pixel is interpolated from the sixteen source pixels around its position.
-
-    input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or this multiple of
-    input's, rounded down. align_corners: the centers of the corner pixels lie over each other; else those of all pixels.
-    Returns images of that size.
-    Example:
-        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
-        >>> pm.layers.resize_bicubic(image, [12, 16]).shape
-        (-1, 3, 12, 16)
-    """
-    return _resized("bicubic", input, out_shape, scale, data_format, name, align_corners=align_corners)
-
-
-def resize_linear(
-    input: Variable,
-    out_shape: Sequence[int] | None = None,
-    scale: float | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCW",
-    name: str | None = None,
-) -> Variable:
-    """Linear resizing of lines: each element is interpolated from the two around its position.
-
-    input: [N, C, W], or [N, W, C] with data_format="NWC". out_shape: [width]; scale: or this multiple of
-    input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else align_mode 0 lays
-    centers of elements over each other, 1 their corners. Returns lines of that length.
-    Example:
-        >>> line = pm.layers.data("line", [-1, 3, 8])
-        >>> pm.layers.resize_linear(line, [12]).shape
-        (-1, 3, 12)
-    """
-    return _resized("linear", input, out_shape, scale, data_format, name, align_corners=align_corners, align_mode=align_mode)
-
-
-def resize_trilinear(
-    input: Variable,
-    out_shape: Sequence[int] | None = None,
-    scale: float | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCDHW",
-    name: str | None = None,
-) -> Variable:
-    """Trilinear resizing of volumes: each element is interpolated from the eight around its position.
-
-    input: [N, C, D, H, W], or [N, D, H, W, C] with data_format="NDHWC". out_shape: [depth, height, width];
-    scale: or this
-    multiple of input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else
-    align_mode 0 lays centers of elements over each other, 1 their corners. Returns volumes of that size.
-    Example:
-        >>> volume = pm.layers.data("volume", [-1, 3, 4, 8, 8])
-        >>> pm.layers.resize_trilinear(volume, scale=2.0).shape
-        (-1, 3, 8, 16, 16)
-    """
-    return _resized("trilinear", input, out_shape, scale, data_format, name, align_corners=align_corners, align_mode=align_mode)
 
 
 def pad2d(
@@ -202,40 +87,51 @@ def fold(
     return emit("fold", {"X": x}, attrs, name=name)
 
 
+def im2sequence(
+    input: Variable,
+    filter_size: Size = 1,
+    stride: Size = 1,
+    padding: Size = 0,
+    input_image_size: Variable | None = None,
+    out_stride: Size = 1,
+    name: str | None = None,
+) -> Variable:
+    """The patches of each image as a sequence of rows, from left to right and from top to bottom.
+
+    Args:
+        input: [N, C, H, W] float
+        filter_size: height and width of a patch: one number, or both
+        stride: pixels from one patch to the next: one number, or [height, width]
+        padding: zeros around the image: one number, [height, width], or [above, left, below, right]
+        input_image_size: [N, 2] of input's type: height and width of the part of each image that has patches, before
+            out_stride divides it; None: all images are whole
+        out_stride: one number, or [height, width]; not read without input_image_size
+    Returns:
+        [T, C height width of a patch], a sequence for each image
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.im2sequence(image, filter_size=2, stride=2).shape
+        (-1, 12)
+    """
+    attrs = {
+        "kernels": sizes(filter_size, "filter_size"),
+        "strides": sizes(stride, "stride"),
+        "paddings": _around(padding, "padding"),
+        "out_stride": sizes(out_stride, "out_stride"),
+    }
+    return emit("im2sequence", {"X": input, "Y": input_image_size}, attrs, name=name)
+
+
 def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size) -> dict[str, Any]:
-    around = sizes(paddings, "paddings", low=0, ends="top, left, bottom, right")
     return {
         "kernel_sizes": sizes(kernel_sizes, "kernel_sizes"),
         "strides": sizes(strides, "strides"),
-        "paddings": around if len(around) == 4 else around * 2,
+        "paddings": _around(paddings, "paddings"),
         "dilations": sizes(dilations, "dilations"),
     }
 
 
-_LAYOUTS = {"linear": ("NCW", "NWC"), "trilinear": ("NCDHW", "NDHWC")}
-
-
-def _resized(
-    method: str,
-    input: Variable,
-    out_shape: Sequence[int] | None,
-    scale: float | None,
-    data_format: str,
-    name: str | None,
-    **attrs: Any,
-) -> Variable:
-    layer, layouts = f"resize_{method}", _LAYOUTS.get(method, ("NCHW", "NHWC"))
-    if data_format not in layouts:
-        refuse(ProgramError, f"{layer}: data_format is {shown(data_format)}, it must be {layouts[0]!r} or {layouts[1]!r}")
-    # PaddlePaddle knows these two for any number of axes.
-    attrs.update(interp_method=method, data_layout="NCHW" if data_format == layouts[0] else "NHWC")
-    axes = ["depth", "height", "width"][5 - len(data_format) :]
-    if (out_shape is None) == (scale is None):
-        refuse(ProgramError, f"{layer}: give either out_shape or scale")
-    if out_shape is None:
-        attrs["scale"] = [scale] * len(axes)
-    elif np.shape(out_shape) != (len(axes),):
-        refuse(ProgramError, f"{layer}: out_shape is {shown(out_shape)}, it must be [{', '.join(axes)}]")
-    else:
-        attrs.update({f"out_{axis[0]}": whole(layer, "out_shape", size) for axis, size in zip(axes, out_shape)})
-    return emit(f"{method}_interp_v2", {"X": input}, attrs, name=name or layer_name(layer))
+def _around(padding: Size, what: str) -> list[int]:
+    """Pixels above, left of, below and right of an image."""
+    around = sizes(padding, what, low=0, ends="top, left, bottom, right")
+    return around if len(around) == 4 else around * 2

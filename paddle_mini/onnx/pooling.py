@@ -25,13 +25,27 @@ def pool(n: Node) -> Any:
     x = n.cast(x, "float32") if narrow else x
     p = float(n.attr("p", 0))
     x = n.op("pow", n.op("abs", x), factor=p) if p else x
-    if n.attr("ceil_mode") or any(dilation != 1 for dilation in dilations):
+    if _is_operators_ceil(n, x, kernel, strides, dilations, pads):
+        made = _pool(n, x, kernel, strides, pads, False, ceil_mode=True)
+    elif n.attr("ceil_mode") or any(dilation != 1 for dilation in dilations):
         made = _pool_of_windows(n, x, _positions(n, x, kernel, strides, dilations, pads), kernel)
     else:
         made = _pool(n, x, kernel, strides, pads, bool(n.attr("count_include_pad", 0)) or bool(p))
     if p:
         made = n.op("pow", n.scale(made, float(np.prod(kernel))), factor=1 / p)
     return n.cast(made, narrow) if narrow else made
+
+
+def _is_operators_ceil(
+    n: Node, x: Variable, kernel: list[int], strides: list[int], dilations: list[int], pads: list[int]
+) -> bool:
+    """Whether the operator's ceil_mode is ONNX's, for images whose size only a run knows: no window begins in the padding after
+    x, and means are of the elements of x."""
+    if not n.attr("ceil_mode") or min(x.shape[2:]) >= 0 or any(dilation != 1 for dilation in dilations):
+        return False
+    inside = all(stride + after <= width for width, stride, after in zip(kernel, strides, pads[1::2]))
+    counts_pads = n.attr("count_include_pad", 0) and any(pads)
+    return inside and (n.type == "MaxPool" or (n.type == "AveragePool" and not counts_pads))
 
 
 def _pool_with_index(n: Node) -> list[Variable]:
@@ -100,7 +114,9 @@ def _counted(n: Node, positions: list[np.ndarray], sizes: list[int]) -> np.ndarr
     return counted
 
 
-def _pool(n: Node, x: Variable, kernel: list[int], strides: list[int], pads: list[int], include: bool) -> Variable:
+def _pool(
+    n: Node, x: Variable, kernel: list[int], strides: list[int], pads: list[int], include: bool, ceil_mode: bool = False
+) -> Variable:
     rank = len(kernel)
     if rank == 1:
         x, kernel, strides, pads = as_2d(n, x), [1, *kernel], [1, *strides], [0, 0, *pads]
@@ -113,6 +129,7 @@ def _pool(n: Node, x: Variable, kernel: list[int], strides: list[int], pads: lis
         "strides": strides,
         "paddings": pads,
         "exclusive": not include,
+        "ceil_mode": ceil_mode,
     }
     made = n.op("pool3d" if rank == 3 else "pool2d", x, **attrs)
     return as_1d(n, made) if rank == 1 else made

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from .._core import ProgramError
 from ..variable import Variable
 from .node import Node, converter
@@ -20,6 +21,8 @@ def resize(n: Node) -> Variable:
     axes = [n.axis(axis, rank) for axis in n.attr("axes", range(rank))]
     if n.attr("mode") not in ("nearest", "linear", "cubic"):
         raise Unsupported(f"mode {n.attr('mode')}")
+    if n.attr("mode") != "nearest" and x.dtype not in dtypes.FLOAT_NAMES:
+        raise Unsupported(f"mode {n.attr('mode')} of {x.dtype}: ONNX does not say how sums are rounded")
     cropped = n.attr("coordinate_transformation_mode") == "tf_crop_and_resize"
     if n.has(3) and (cropped or n.attr("keep_aspect_ratio_policy", "") in _KEEPING):
         n.require_static(x)
@@ -47,10 +50,10 @@ def _resized_at_run(n: Node, x: Variable, axis: int, index: int, scale: float) -
     """As _resized, where a run computes the old or the new dimension; index: the place of the axis in sizes."""
     if scale == 1:
         return x
-    if n.attr("mode") == "cubic" or n.attr("antialias", 0) or n.attr("exclude_outside"):
-        if scale < 0 and n.dims(3) is None:
+    if scale < 0 and n.attr("antialias", 0):
+        if n.dims(3) is None:
             n.known(3)
-        raise Unsupported(f"mode cubic, antialias or exclude_outside along dimension {axis}, which must be known")
+        raise Unsupported(f"antialias along dimension {axis} by a factor that only a run knows")
     old = n.sizes(x, axis, axis + 1, "float64")
     if scale > 0:
         factor = n.constant([scale], "float64")
@@ -61,7 +64,7 @@ def _resized_at_run(n: Node, x: Variable, axis: int, index: int, scale: float) -
         factor = new / old
     zero, one = n.constant([0.0], "float64"), n.constant([1.0], "float64")
     counted = n.emit("range", {"Start": zero, "End": new, "Step": one})
-    return _resized(n, x, axis, _positions_of(n, counted, old, new, factor), 1.0)
+    return _resized(n, x, axis, _positions_of(n, counted, old, new, factor), scale if scale > 0 else 1.0)
 
 
 def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Variable:
@@ -135,8 +138,8 @@ def _clip(n: Node, value: Any, low: int, high: Any) -> Any:
     return n.op("elementwise_min", n.op("elementwise_max", value, bounds[0]), bounds[1])
 
 
-def _rounded(n: Node, op_type: str, value: Any) -> Any:
-    """The floor or the ceil of numbers or of a variable."""
+def _each(n: Node, op_type: str, value: Any) -> Any:
+    """The floor, ceil or abs of numbers or of a variable."""
     return n.op(op_type, value) if isinstance(value, Variable) else getattr(np, op_type)(value)
 
 
@@ -161,44 +164,44 @@ def _resized(n: Node, x: Variable, axis: int, at: Any, scale: float) -> Variable
         if n.attr("nearest_mode") not in _NEAREST:
             raise ProgramError(f"nearest_mode {n.attr('nearest_mode')} does not exist")
         op_type, shift = _NEAREST[n.attr("nearest_mode")]
-        return take(_rounded(n, op_type, at + shift))
+        return take(_each(n, op_type, at + shift))
     shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
-    if isinstance(at, Variable):
-        low = n.op("floor", at)
-        high = n.reshape(n.cast(at - low, x.dtype), shape)
-        return n.add(n.mul(take(low), n.scale(high, -1, 1)), n.mul(take(low + 1), high))
     made = None
-    for index, weight in _weighted(n, at, x.shape[axis], min(scale, 1.0) if n.attr("antialias", 0) else 1.0):
-        part = n.mul(take(index), n.constant(weight.reshape(shape), x.dtype))
+    for index, weight in _weighted(n, at, old, min(scale, 1.0) if n.attr("antialias", 0) else 1.0):
+        is_constant = not isinstance(weight, Variable)
+        factor = n.constant(weight.reshape(shape), x.dtype) if is_constant else n.reshape(n.cast(weight, x.dtype), shape)
+        part = n.mul(take(index), factor)
         made = part if made is None else n.add(made, part)
     assert made is not None
     return made
 
 
-def _weighted(n: Node, at: np.ndarray, old: int, width: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The neighbours of each position along one axis, and their weights, which add up to 1. Below a width of 1, which is for
-    smaller images without aliasing, the kernel is widened by 1 / width."""
-    reach = 1 if n.attr("mode") == "linear" else 2
-    first = int(np.floor(-reach / width)) + 1
-    part, a = at - np.floor(at), n.attr("cubic_coeff_a")
+def _weighted(n: Node, at: Any, old: Any, width: float) -> list[tuple[Any, Any]]:
+    """The neighbours of each position along one axis, and their weights, which add up to 1; arrays or variables. Below a width
+    of 1, which is for smaller images without aliasing, the kernel is widened by 1 / width."""
+    first = int(np.floor(-(1 if n.attr("mode") == "linear" else 2) / width)) + 1
+    low = _each(n, "floor", at)
     pairs = []
     for offset in range(first, 2 - first):
-        d = np.abs(part - offset) * width
-        if reach == 1:
-            weight = np.maximum(1 - d, 0)
-        else:
-            near = (a + 2) * d**3 - (a + 3) * d**2 + 1
-            far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-            weight = np.where(d <= 1, near, np.where(d < 2, far, 0))
-        pairs.append((np.floor(at) + offset, weight))
-    if width < 1:
-        total = np.sum([weight for _, weight in pairs], axis=0)
-        pairs = [(index, weight / total) for index, weight in pairs]
-    if not n.attr("exclude_outside"):
+        index = low + float(offset)
+        weight = _weight_at(n, _each(n, "abs", at - index) * width)
+        if n.attr("exclude_outside"):
+            outside = _each(n, "abs", index - _clip(n, index, 0, old - 1))
+            weight = weight * (1.0 - _clip(n, outside, 0, 1))
+        pairs.append((index, weight))
+    if width == 1 and not n.attr("exclude_outside"):
         return pairs
-    kept = [(index, np.where((index >= 0) & (index < old), weight, 0)) for index, weight in pairs]
-    total = np.sum([weight for _, weight in kept], axis=0)
-    return [(index, weight / total) for index, weight in kept]
+    total = sum(weight for _, weight in pairs)
+    return [(index, weight / total) for index, weight in pairs]
+
+
+def _weight_at(n: Node, distance: Any) -> Any:
+    """The weights of elements at these distances, 0 from 1 on, or from 2 on for mode cubic."""
+    if n.attr("mode") == "linear":
+        return _clip(n, 1.0 - distance, 0, 1)
+    a = n.attr("cubic_coeff_a")
+    near, far = _clip(n, distance, 0, 1), _clip(n, distance, 1, 2)  # each polynomial is 0 at the ends of the other one's part
+    return ((a + 2) * near - (a + 3)) * near * near + 1.0 + ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
 
 
 @converter("GridSample")

@@ -110,8 +110,12 @@ def _keep_dims(n: Node, dims: list[int | None] | None) -> None:
 def squeeze(n: Node) -> Variable:
     x, axes = n.x(), n.axes()
     _keep_dims(n, n.dims(0))
+    if axes is None and min(x.shape, default=1) < 0:
+        made = n.emit("squeeze2", {"X": x}, {"axes": []})
+        # Fewer axes where a run knows that another dimension is 1: it is refused, because a 0 copies a dimension.
+        return n.reshape(made, [0] * len(made.shape))
     if axes is None:
-        axes = [i for i, dim in enumerate(n.require_static(x)) if dim == 1]
+        axes = [i for i, dim in enumerate(x.shape) if dim == 1]
     chosen = [n.axis(axis, len(x.shape)) for axis in axes]
     return n.emit("squeeze2", {"X": x}, {"axes": chosen}) if chosen else n.op("assign", x)
 
@@ -180,10 +184,14 @@ def range_(n: Node) -> Variable:
 
 @converter("EyeLike")
 def eye_like(n: Node) -> Variable:
-    rows, columns = n.require_static(n.x())
-    number = n.attr("dtype")
-    dtype = n.x().dtype if number is None else element_type(number)
-    return n.constant(np.eye(rows, columns, k=n.attr("k")), dtype)
+    x, number = n.x(), n.attr("dtype")
+    dtype = x.dtype if number is None else element_type(number)
+    rows, columns = x.shape
+    if rows >= 0 and columns >= 0:
+        return n.constant(np.eye(rows, columns, k=n.attr("k")), dtype)
+    ones = n.emit("fill_any_like", {"X": x}, {"value": 1.0, "dtype": "int64"})
+    row, column = (n.op("cumsum", ones, axis=axis) for axis in (0, 1))
+    return n.cast(n.op("equal", n.scale(row, 1, n.attr("k")), column), dtype)
 
 
 @converter("Trilu")

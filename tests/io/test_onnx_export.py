@@ -217,3 +217,26 @@ def test_shapes_that_contradict_operators_are_refused(tmp_path):
             pm.onnx.export(main, tmp_path / "model.onnx", [fed], [fetch], pm.Scope())
         assert len(str(raised.value).splitlines()) <= 12
     assert os.listdir(tmp_path) == []
+
+
+def test_products_of_sizes_and_factors_are_rounded_to_float32(tmp_path):
+    """The factor 0.7 of float32 is less than that of float64: 10 pixels become 7, not 6."""
+    main, scope = pm.Program(), pm.Scope()
+    with pm.program_guard(main, pm.Program()):
+        x = pm.layers.data("x", [-1, 2, 10, 10])
+        resized = [pm.layers.image_resize(x, scale=0.7, resample=method) for method in ("nearest", "bilinear", "bicubic")]
+    pm.onnx.export(main, tmp_path / "model.onnx", [x], resized, scope)
+    program, _, fetches = pm.onnx.load(tmp_path / "model.onnx", scope)
+    feed = {"x": np.random.default_rng(0).normal(size=(2, 2, 10, 10)).astype("float32")}
+    pairs = zip(pm.Executor().run(program, feed, fetches, scope=scope), pm.Executor().run(main, feed, resized), strict=True)
+    for found, must in pairs:
+        assert found.shape == (2, 2, 7, 7)
+        np.testing.assert_allclose(found, must, rtol=1e-5, atol=1e-6)
+
+
+def test_linear_interpolation_of_integers_is_refused(tmp_path):
+    with pm.program_guard(pm.Program(), pm.Program()):
+        x = pm.layers.data("x", [1, 2, 4, 4], "uint8")
+        y = pm.layers.resize_bilinear(x, [8, 8])
+        with pytest.raises(pm.ProgramError, match="bilinear_interp_v2.*uint8: sums in another order are rounded otherwise"):
+            pm.onnx.export(y.block.program, tmp_path / "model.onnx", [x], [y])

@@ -100,6 +100,36 @@ CASES = {
         {},
     ),
 }
+for name, given in {"": {}, "_without_outside": {"exclude_outside": 1}, "_by_keys": {"cubic_coeff_a": -0.5}}.items():
+    CASES[f"cubic_to_the_size_of_another_image{name}"] = (
+        [*parts_of_shape(("x", 0), 4, ("z", 2), ("z", 3)), node("Resize", "x", "", "", "s", mode="cubic", **given)],
+        {"x": IMAGE, "z": ("N", 1, "M", "K")},
+        {},
+    )
+for method in ("linear", "cubic"):
+    for name, given in {
+        "antialias": {"antialias": 1},
+        "antialias_without_outside": {"antialias": 1, "exclude_outside": 1},
+        "corners": {"coordinate_transformation_mode": "align_corners"},
+    }.items():
+        CASES[f"{method}_by_scales_{name}"] = (
+            [node("Resize", "x", "", "c", mode=method, **given)],
+            {"x": IMAGE},
+            {"c": np.array([1, 1, 0.55, 1.3], "float32")},
+        )
+for op_type, given in {
+    "MaxPool": {"kernel_shape": [3, 2], "strides": [2, 2]},
+    "AveragePool": {"kernel_shape": [3, 3], "strides": [2, 1], "pads": [1, 1, 1, 1]},
+}.items():
+    CASES[f"ceil_mode_{op_type}"] = ([node(op_type, "x", ceil_mode=1, **given)], {"x": IMAGE}, {})
+CASES["ceil_mode_means_that_count_pads"] = (
+    [node("AveragePool", "x", kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1, count_include_pad=1)],
+    {"x": IMAGE},
+    {},
+)
+for k in (-1, 0, 2):
+    CASES[f"eye_{k}"] = ([node("EyeLike", "x", k=k, dtype=TensorProto.FLOAT)], {"x": ("H", "W")}, {})
+CASES["squeeze"] = ([node("Squeeze", "x")], {"x": ("N", 1, "H", 1, 4)}, {})
 for mode in ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric"):
     CASES[f"linear_to_the_size_of_another_image_{mode}"] = (
         [
@@ -170,6 +200,48 @@ def test_positions_of_maxima_for_two_sizes(tmp_path):
         np.testing.assert_array_equal(x.ravel()[places], maxima)
         windows = x.reshape(count, 3, 2, 2, 3, 2).max((3, 5))
         np.testing.assert_array_equal(maxima, windows, strict=True)
+
+
+def test_an_axis_that_squeeze_does_not_expect_is_refused(tmp_path):
+    onnx.save(model([node("Squeeze", "x")], {"x": ("N", 1, 4)}, {}, 2), tmp_path / "m.onnx")
+    program, _, fetches = pm.onnx.load(tmp_path / "m.onnx", scope := pm.Scope())
+    with pytest.raises(pm.ShapeError, match="reshape2"):
+        pm.Executor().run(program, {"x": np.ones((1, 1, 4), "float32")}, fetches, scope=scope)
+
+
+@pytest.mark.parametrize(
+    "op_type, attrs, words",
+    [
+        ("MaxPool", {"kernel_shape": [2, 2], "strides": [3, 3]}, "must be known"),  # the last window may begin outside
+        ("MaxPool", {"kernel_shape": [2, 2], "dilations": [2, 2]}, "must be known"),
+        ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4, "count_include_pad": 1}, "must be known"),
+        ("LpPool", {"kernel_shape": [3, 3], "strides": [2, 2]}, "must be known"),
+    ],
+)
+def test_pools_that_need_the_size_of_an_image(op_type, attrs, words, tmp_path):
+    onnx.save(model([node(op_type, "x", ceil_mode=1, **attrs)], {"x": IMAGE}, {}, 4), tmp_path / "m.onnx")
+    with pytest.raises(pm.ProgramError, match=words):
+        pm.onnx.load(tmp_path / "m.onnx", pm.Scope())
+
+
+def test_antialias_by_a_factor_that_only_a_run_knows_is_refused(tmp_path):
+    nodes = [*parts_of_shape(("x", 0), 4, ("z", 2), ("z", 3)), node("Resize", "x", "", "", "s", mode="linear", antialias=1)]
+    onnx.save(model(nodes, {"x": IMAGE, "z": ("N", 1, "M", "K")}, {}, 4), tmp_path / "m.onnx")
+    with pytest.raises(pm.ProgramError, match="antialias along dimension 2 by a factor that only a run knows"):
+        pm.onnx.load(tmp_path / "m.onnx", pm.Scope())
+
+
+def test_resized_integers_are_refused(tmp_path):
+    graph = helper.make_graph(
+        [node("Resize", "x", "", "c", mode="linear")],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 1, 4, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.UINT8, [1, 1, 8, 8])],
+        [numpy_helper.from_array(np.array([1, 1, 2, 2], "float32"), "c")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), tmp_path / "m.onnx")
+    with pytest.raises(pm.ProgramError, match="mode linear of uint8"):
+        pm.onnx.load(tmp_path / "m.onnx", pm.Scope())
 
 
 def test_another_batch_in_the_sizes_of_resize_is_refused(tmp_path):

@@ -40,6 +40,7 @@ CASES = [
         silu=X * SIGMOID,
         sin=np.sin(X),
         sinh=np.sinh(X),
+        soft_relu=np.log1p(np.exp(X)),
         softplus=np.log1p(np.exp(X)),
         softsign=X / (1 + np.abs(X)),
         stanh=1.7159 * np.tanh(0.67 * X),
@@ -113,6 +114,18 @@ def test_layers_of_two_truths(name, function):
     x, y = np.array([True, True, False, False]), np.array([True, False, True, False])
     (value,) = run(getattr(L, name)(L.data("x", [4], "bool"), L.data("y", [4], "bool")), x=x, y=y)
     np.testing.assert_array_equal(value, function(x, y))
+
+
+def test_softmax_with_masks():
+    scores, mask = np.random.RandomState(1).rand(2, 3, 4, 4).astype("float32"), np.zeros((2, 1, 4, 4), "float32")
+    mask[:] = np.triu(np.full((4, 4), -1e9), 1)
+    x = L.data("x", [-1, 3, 4, 4])
+    masked, triangle = run(
+        L.softmax_mask_fuse(x, L.data("mask", [-1, 1, 4, 4])), L.softmax_mask_fuse_upper_triangle(x), x=scores, mask=mask
+    )
+    weights = np.tril(np.exp(scores))
+    np.testing.assert_allclose(masked, weights / weights.sum(-1, keepdims=True), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(triangle, masked, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,28 @@ def test_resize():
     np.testing.assert_array_equal(values[2], IMAGE)
 
 
+def test_image_resize():
+    x, y = L.data("x", [-1, 2, 3, 4]), L.data("y", [-1, 1, 5, 7])
+    factor = L.data("factor", [1])
+    by_size = L.image_resize(x, L.slice(L.shape(y), [0], [2], [4]))
+    by_factor = L.image_resize(x, scale=factor, resample="nearest", align_corners=False)
+    short = L.image_resize_short(x, 5)
+    assert short.shape == (-1, 2, 5, 7)
+    arrays = {"x": IMAGE, "y": np.zeros((1, 1, 5, 7), "float32"), "factor": np.array([2.0], "float32")}
+    values = run(by_size, short, by_factor, L.resize_bilinear(x, [5, 7]), **arrays)
+    np.testing.assert_array_equal(values[0], values[3])
+    np.testing.assert_array_equal(values[1], values[3])
+    np.testing.assert_array_equal(values[2], IMAGE.repeat(2, 2).repeat(2, 3))
+
+
+def test_im2sequence():
+    rows = L.im2sequence(L.data("x", [-1, 2, 3, 4]), [2, 1], [1, 2], [1, 0, 0, 1])
+    (value,) = run(rows, x=IMAGE)
+    padded = np.pad(IMAGE, [(0, 0), (0, 0), (1, 0), (0, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 1), axis=(2, 3))[:, :, :, ::2]
+    np.testing.assert_array_equal(value, windows.transpose(0, 2, 3, 1, 4, 5).reshape(value.shape))
+
+
 def test_random_layers_draw_what_they_say():
     shape = [200, 100]
     outs = [
@@ -157,6 +179,13 @@ def test_random_layers_draw_what_they_say():
             "resize_linear: data_format is 'NCHW', it must be 'NCW' or",
         ),
         (lambda x: L.resize_bilinear(x), "give either out_shape or scale"),
+        (lambda x: L.resize_bilinear(x, x, scale=2.0), "give either out_shape or scale"),
+        (
+            lambda x: L.image_resize(x, [5, 7], resample="LANCZOS"),
+            "image_resize: resample is 'LANCZOS', it must be one of 'LINEAR'",
+        ),
+        (lambda x: L.image_resize_short(x, 5), r"image_resize_short: 'x' has shape \[-1, 3, 4\], which has no axis 3"),
+        (lambda x: L.im2sequence(x, [1, 2, 3]), r"filter_size is \[1, 2, 3\]"),
         (lambda x: L.argmax(x, axis=3), "arg_max"),
         (lambda x: L.resize_nearest(x, 3), "out_shape is 3"),
         (lambda x: L.gather(x, x), "gather"),

@@ -46,6 +46,10 @@ CALLS = {
         lambda v: L.prior_box(v, v, [16.0], steps=[8.0]),
         r"prior_box: steps are \[8.0\], they must be 2 numbers",
     ),
+    "one step of two, for several boxes": (
+        lambda v: L.density_prior_box(v, v, [1], [16.0], [1.0], steps=[8.0]),
+        r"density_prior_box: steps are \[8.0\], they must be 2 numbers",
+    ),
     "no initializer": (lambda v: L.create_parameter([2], default_initializer="zeros"), "default_initializer is 'zeros', it must"),
     "no weight": (lambda v: L.multi_head_attention(v, num_heads=2, d_model=4, param_attr=False), "False does not describe"),
     "the name of a variable": (lambda v: v.block.var(["x"]), r"the name of a variable is \['x'\], it must be a string"),
