@@ -55,7 +55,7 @@ std::string show(const AttrValue& value);         // "[1, 2]", "0.5", "'NCHW'"
 // LONGS and so on. Throws ProgramError naming `what` otherwise.
 AttrValue convert(const AttrValue& value, AttrType to, const std::string& what);
 
-// What the compiler would define in each of these classes is defined in op_desc.cc: each operator's file would otherwise
+// The members that a compiler would define for these classes are defined in op_desc.cc: each operator's file would otherwise
 // compile copies of it, and of those of a variant of eighteen types.
 struct Attr {
   std::string name;
