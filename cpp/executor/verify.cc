@@ -113,6 +113,22 @@ void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
   check(op.outputs, "output");
 }
 
+template <class F>
+void each_name(const std::vector<Slot>& slots, F f) {
+  for (const Slot& slot : slots)
+    for (const std::string& name : slot.arguments)
+      if (name != kEmptyName) f(name);
+}
+
+bool reads_array(const VerifiedProgram& program, int block, const OpDesc& op) {
+  bool found = false;
+  each_name(op.inputs, [&](const std::string& name) {
+    const VarDesc* var = program.find(block, name);
+    found = found || (var && static_cast<VarKind>(var->kind) == VarKind::TensorArray);
+  });
+  return found;
+}
+
 std::vector<int> blocks_inside(const OpDesc& op) {
   std::vector<int> inside;
   for (const Attr& attr : op.attrs) {
@@ -122,13 +138,6 @@ std::vector<int> blocks_inside(const OpDesc& op) {
     }
   }
   return inside;
-}
-
-template <class F>
-void each_name(const std::vector<Slot>& slots, F f) {
-  for (const Slot& slot : slots)
-    for (const std::string& name : slot.arguments)
-      if (name != kEmptyName) f(name);
 }
 
 // The names that each block and its inner blocks read or write. Inner blocks have larger indices.
@@ -265,7 +274,8 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
       with_op_context({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.schema->complete(op.desc);
-        op.is_control = op.schema->control_function() != nullptr;
+        op.is_control =
+            op.schema->control_function() && (!op.schema->has_kernels() || reads_array(program, block.idx, op.desc));
         if (op.is_control) declare_missing_gradients(program, block.idx, op.desc);
         check_names(program, block.idx, op.desc);
         each_name(op.desc.outputs, [&](const std::string& name) {
