@@ -101,16 +101,19 @@ void declare_missing_gradients(VerifiedProgram& program, int block, const OpDesc
 }
 
 void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
-  auto check = [&](const std::vector<Slot>& slots, const char* side) {
-    for (const Slot& slot : slots) {
-      for (const std::string& name : slot.arguments) {
-        require<ProgramError>(name == kEmptyName || program.find(block, name), side, " ", slot.name,
-                              " names the variable '", printable(name), "', which the program does not declare");
-      }
-    }
+  auto check = [&](const char* side, const std::string& where, const std::string& name) {
+    require<ProgramError>(name == kEmptyName || program.find(block, name), side, " ", printable(where),
+                          " names the variable '", printable(name), "', which the program does not declare");
   };
-  check(op.inputs, "input");
-  check(op.outputs, "output");
+  for (const Slot& slot : op.inputs)
+    for (const std::string& name : slot.arguments) check("input", slot.name, name);
+  for (const Slot& slot : op.outputs)
+    for (const std::string& name : slot.arguments) check("output", slot.name, name);
+  for (const Attr& attr : op.attrs) {
+    if (const auto* one = std::get_if<VarName>(&attr.value)) check("attribute", attr.name, one->name);
+    if (const auto* several = std::get_if<std::vector<VarName>>(&attr.value))
+      for (const VarName& one : *several) check("attribute", attr.name, one.name);
+  }
 }
 
 template <class F>
