@@ -81,7 +81,10 @@ def differing_row(value: Any) -> str:
         try:
             shape = np.shape(row)
         except ValueError:  # NumPy's for rows of different shapes
-            return f"row {i}: {differing_row(row)}"
+            inside = differing_row(row)
+            return inside and f"row {i}: {inside}"
+        except (TypeError, RuntimeError):  # such as that of a tensor with gradients, which the caller shows
+            return ""
         if first is not None and shape != first:
             advice = "pad sequences of different lengths, or feed a LoDTensor"
             return f"row {i} has shape {list(shape)}, those before it {list(first)}; {advice}"

@@ -19,8 +19,9 @@ EMPTY_NAME = "@EMPTY@"  # marks a missing variable in a list of names
 
 def names_in_attrs(attrs: Iterable[tuple[int, Any]]) -> list[str]:
     """The variables that stand for values of attributes, as PaddlePaddle's programs have them."""
-    lists = [[value] if attr_type == dtypes.VAR else value for attr_type, value in attrs if attr_type in (dtypes.VAR, dtypes.VARS)]
-    return [name for names in lists for name in names]
+    values = list(attrs)
+    one = [value for attr_type, value in values if attr_type == dtypes.VAR]
+    return one + [name for attr_type, names in values if attr_type == dtypes.VARS for name in names]
 
 
 @partial(answers_names, fixed=("block", "type"))

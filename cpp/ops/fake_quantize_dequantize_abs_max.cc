@@ -113,20 +113,21 @@ void define_fake_quantize_dequantize_abs_max(OpTable& ops) {
                 infer_moving_scale(c);
               })
               .kernels<FakeQuantizeMovingKernel, float, double>());
-  ops.add(with_moving_scale(OpSchema("moving_average_abs_max_scale"))
-              .doc(text("Out = X, while OutScale becomes the average of max |X|, by which a quantized model divides. With "
-                        "is_test it is InAccum / InState; without these it keeps its value."))
-              .input("X", "any shape")
-              .optional_output("Out", "shape of X")
-              .attr("moving_rate", 0.9f, "the weight of earlier steps")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("Out", c.input("X"));
-                infer_moving_scale(c);
-              })
-              .gradient(straight_through)
-              .on_gpu()
-              .kernels<ObservedScaleKernel, float, double>());
+  ops.add(
+      with_moving_scale(OpSchema("moving_average_abs_max_scale"))
+          .doc(text("Out = X, while OutScale becomes the average of max |X|, by which a quantized model divides. With "
+                    "is_test it is InAccum / InState; without these it keeps its value."))
+          .input("X", "any shape")
+          .optional_output("Out", "shape of X")
+          .attr("moving_rate", 0.9f, "the weight of earlier steps")
+          .infer([](InferContext& c) {
+            require_tensors(c);
+            c.set_output("Out", c.input("X"));
+            infer_moving_scale(c);
+          })
+          .gradient(straight_through)
+          .on_gpu()
+          .kernels<ObservedScaleKernel, float, double>());
   ops.add(OpSchema("stright_throuth_estimator_grad")
               .doc("X@GRAD = Out@GRAD: the gradient of operators that round, as if they did not.")
               .input("Out@GRAD", "the gradient of Out")

@@ -129,7 +129,8 @@ WRONG = {
     ),
     "no row": (
         [{**DATA, "label": [*DATA["label"].tolist()[:-1], None]}],
-        "data: batch 0: 'label': row 39 has shape [], those before it [1]; pad sequences of different lengths, or feed a LoDTensor",
+        "data: batch 0: 'label': row 39 has shape [], those before it [1]; pad sequences of different lengths, or feed a "
+        "LoDTensor",
     ),
     "rows in a row": (
         {**DATA, "x": [[[1.0, 2.0], [3.0]], *DATA["x"].tolist()[1:]]},
