@@ -36,7 +36,7 @@ STEP_SCOPES, RANK_TABLE, TENSOR_ARRAY = 11, 12, 13
 
 # AttrType
 INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOLEAN, BOOLEANS, BLOCK, LONG, BLOCKS, LONGS = range(12)
-FLOAT64S, FLOAT64 = 12, 15
+FLOAT64S, VAR, VARS, FLOAT64 = 12, 13, 14, 15
 ATTR_TYPE_NAMES = {
     INT: "an integer",
     FLOAT: "a number",
@@ -137,10 +137,11 @@ def has_gradient(dtype: Any | None) -> bool:
 
 def shape_list(shape: Any) -> list[int]:
     """[2, -1] for (2, -1), np.array([2, -1]) and so on; an int is one dimension."""
-    if isinstance(shape, (int, np.integer)):
-        shape = [shape]
     try:
-        dims = [operator.index(dim) for dim in shape]
+        given = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+        if any(isinstance(dim, bool) for dim in given):
+            raise TypeError
+        dims = [operator.index(dim) for dim in given]
     except (TypeError, ValueError):
         raise ProgramError(f"{shown(shape)} is not a shape; give a list of integers") from None
     if any(dim < -1 for dim in dims):

@@ -69,10 +69,27 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # RuntimeError: of a list of tensors with gradients
-        hint = "; pad sequences of different lengths, or feed a LoDTensor" if "inhomogeneous" in str(error) else ""
         what = f"feed '{printable(name)}' is {short(value)}, which is not an array of {wanted}"
-        raise ShapeError(f"{what}: {error}{hint}") from None
+        raise ShapeError(f"{what}: {differing_row(value) or error}") from None
     return cast(f"feed '{printable(name)}' is {short(value)}", array, wanted)
+
+
+def differing_row(value: Any) -> str:
+    """Which row of a list, or of a list in it, has another shape than the rows before it; "" if none has."""
+    first: tuple[int, ...] | None = None
+    for i, row in enumerate(value if isinstance(value, (list, tuple)) else ()):
+        try:
+            shape = np.shape(row)
+        except ValueError:  # NumPy's for rows of different shapes
+            inside = differing_row(row)
+            return inside and f"row {i}: {inside}"
+        except (TypeError, RuntimeError):  # such as that of a tensor with gradients, which the caller shows
+            return ""
+        if first is not None and shape != first:
+            advice = "pad sequences of different lengths, or feed a LoDTensor"
+            return f"row {i} has shape {list(shape)}, those before it {list(first)}; {advice}"
+        first = shape
+    return ""
 
 
 def unmasked(value: Any, what: str) -> Any:

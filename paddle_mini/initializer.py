@@ -50,6 +50,12 @@ class Constant(Initializer):
         return block.append_op("fill_constant", {}, {"Out": var}, constant_attrs(var.shape, var.dtype, self.value))
 
 
+def _require_finite(initializer: str, **values: float) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+            raise ProgramError(f"{initializer}: {name} is {shown(value)}, it must be a finite number")
+
+
 class Uniform(Initializer):
     """Elements from the uniform distribution over [low, high).
 
@@ -61,7 +67,8 @@ class Uniform(Initializer):
     """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0):
-        if not low <= high:
+        _require_finite("Uniform", low=low, high=high)
+        if low > high:
             raise ProgramError(f"Uniform: low {low} is above high {high}")
         self.low, self.high, self.seed = low, high, seed
 
@@ -80,7 +87,8 @@ class Normal(Initializer):
     """
 
     def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0):
-        if not scale >= 0:
+        _require_finite("Normal", loc=loc, scale=scale)
+        if scale < 0:
             raise ProgramError(f"Normal: scale {scale} is negative")
         self.loc, self.scale, self.seed = loc, scale, seed
 

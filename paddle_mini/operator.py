@@ -1,7 +1,7 @@
 # Operator: type, ports with names of variables, attributes.
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from .block import Block
 
 EMPTY_NAME = "@EMPTY@"  # marks a missing variable in a list of names
+
+
+def names_in_attrs(attrs: Iterable[tuple[int, Any]]) -> list[str]:
+    """The variables that stand for values of attributes, as PaddlePaddle's programs have them."""
+    values = list(attrs)
+    one = [value for attr_type, value in values if attr_type == dtypes.VAR]
+    return one + [name for attr_type, names in values if attr_type == dtypes.VARS for name in names]
 
 
 @partial(answers_names, fixed=("block", "type"))
@@ -60,8 +67,9 @@ class Operator:
 
     @property
     def input_names(self) -> list[str]:
-        """Names of all variables that it reads."""
-        return [name for names in self._inputs.values() for name in names if name != EMPTY_NAME]
+        """Names of all variables that it reads, also those that stand for the value of an attribute."""
+        names = [name for names in self._inputs.values() for name in names if name != EMPTY_NAME]
+        return names + names_in_attrs(self._attrs.values())
 
     @property
     def output_names(self) -> list[str]:
@@ -96,11 +104,16 @@ class Operator:
         self.block.program.changed()
 
     def rename(self, old: str, new: str) -> None:
-        """Replaces a variable at all ports."""
+        """Replaces a variable at all ports, and in attributes."""
         for slots in (self._inputs, self._outputs):
             before_setting(slots, *slots)
             for slot, names in slots.items():
                 slots[slot] = [new if name == old else name for name in names]
+        for attr, (attr_type, value) in self._attrs.items():
+            if old in names_in_attrs([(attr_type, value)]):
+                before_setting(self._attrs, attr)
+                renamed = new if attr_type == dtypes.VAR else [new if name == old else name for name in value]
+                self._attrs[attr] = (attr_type, renamed)
         self.block.program.changed()
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import dtypes, roles
 from ._core import ProgramError
-from .operator import EMPTY_NAME
+from .operator import EMPTY_NAME, names_in_attrs
 from .schemas import attr_types
 
 _TRAINING = roles.BACKWARD | roles.OPTIMIZE | roles.LR_SCHEDULE
@@ -62,7 +62,7 @@ def _without_unread(program: Description) -> Description:
         gone = _named(left_out) - _named(kept)
         blocks.append({**block, "ops": kept, "vars": [var for var in block["vars"] if var["name"] not in gone]})
         removed += left_out
-    reads = set().union(*(_of_slots(op["inputs"]) for op in removed))
+    reads = set().union(*(_read(op) for op in removed))
     blocks = [{**block, "ops": [_without_inputs(op, reads, blocks) for op in block["ops"]]} for block in blocks]
     return _owned_blocks({**program, "blocks": blocks})
 
@@ -92,13 +92,13 @@ def _unread(blocks: list[Description]) -> set[tuple[int, int]]:
         for op in block["ops"]:
             for index in _blocks_of(op):
                 own[index] -= _texts(op) | _named([op])
-    readers = Counter(name for block in blocks for op in block["ops"] for name in _of_slots(op["inputs"]))
+    readers = Counter(name for block in blocks for op in block["ops"] for name in _read(op))
     places = [(i, k) for i, block in enumerate(blocks) if i > 0 for k in range(len(block["ops"]))]
     while True:
         before = len(found)
         for place in reversed(places):
             inside = [(at, op) for at, op in _and_inside(place, blocks) if at not in found]
-            reads = Counter(name for _, op in inside for name in _of_slots(op["inputs"]))
+            reads = Counter(name for _, op in inside for name in _read(op))
             written = _written(blocks[place[0]]["ops"][place[1]], blocks)
             if inside and written and written <= own[place[0]] and all(readers[name] == reads[name] for name in written):
                 found.update(at for at, _ in inside)
@@ -191,5 +191,9 @@ def _of_slots(slots: Any) -> set[str]:
     return {name for _, names in slots for name in names if name != EMPTY_NAME}
 
 
+def _read(op: Description) -> set[str]:
+    return _of_slots(op["inputs"]).union(names_in_attrs((attr_type, value) for _, attr_type, value in op["attrs"]))
+
+
 def _named(ops: list[Description]) -> set[str]:
-    return {name for op in ops for name in _of_slots(op["inputs"]) | _of_slots(op["outputs"])}
+    return {name for op in ops for name in _read(op) | _of_slots(op["outputs"])}

@@ -162,6 +162,8 @@ def test_doctor(call, monkeypatch):
         (["launch", "pipe"], "not a regular file"),
         (["run", "infer", "--feed", "x=cut.npy"], "'cut.npy': "),
         (["run", "infer", "--feed", "x=objects.npy"], "'objects.npy': "),
+        (["run", "infer", "--feed", "x=open.npy"], "'open.npy': the header is malformed"),
+        (["run", "infer", "--feed", "x=bools.npy"], "'bools.npy': the header is malformed"),
         (["run", "infer", "--feed", "x=label.npy"], "feed 'x' is an array of int64, the program wants float32"),
         (["run", "infer", "--feed", "y=x.npy"], "feed 'y' is not a variable of the program; its data are x"),
         (["run", "infer", "--feed", "x=x.npy", "--fetch", "nothing"], "fetch 'nothing' is not a variable"),
@@ -187,6 +189,8 @@ def test_mistakes_are_one_message(folder, call, monkeypatch, words, expected):
     _, label = data()
     (path / "cut.npy").write_bytes((path / "x.npy").read_bytes()[:-9])
     np.save(path / "objects.npy", np.array([None]))
+    for name, shape in {"open": b"(24, 6 ", "bools": b"(True,)"}.items():
+        (path / f"{name}.npy").write_bytes((path / "x.npy").read_bytes().replace(b"(24, 6)", shape))
     os.mkfifo(path / "pipe")
     np.save(path / "few.npy", label[:-1])
     np.save(path / "large.npy", label + CLASSES)

@@ -93,6 +93,13 @@ def test_refusals():
         pm.layers.create_parameter([3], dtype="int64")
     with pytest.raises(pm.ProgramError, match="low 1 is above high 0"):
         initializer.Uniform(1, 0)
+    for wrong in (float("nan"), float("inf"), True, "1"):
+        with pytest.raises(pm.ProgramError, match="Normal: loc is .*, it must be a finite number"):
+            initializer.Normal(wrong)
+        with pytest.raises(pm.ProgramError, match="Uniform: high is .*, it must be a finite number"):
+            initializer.Uniform(high=wrong)
+    with pytest.raises(pm.ProgramError, match="Normal: scale -1 is negative"):
+        initializer.Normal(scale=-1)
 
 
 @pytest.mark.parametrize("value", [np.ones((2, 3)), 0.5, initializer.Normal])

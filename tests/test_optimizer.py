@@ -135,7 +135,7 @@ def test_refusals():
         pm.optimizer.SGD("fast")
     with pytest.raises(pm.ProgramError, match="grad_clip must be one of"):
         pm.optimizer.SGD(0.1, grad_clip=5.0)
-    for rate in (float("nan"), float("inf"), -0.1):
+    for rate in (float("nan"), float("inf"), -0.1, True):
         with pytest.raises(pm.ProgramError, match="learning_rate is .*, it must be a finite number, at least 0"):
             pm.optimizer.SGD(rate)
     with pytest.raises(pm.ProgramError, match="beta1 is 'x', it must be a finite number, at least 0 and below 1"):

@@ -26,6 +26,10 @@ def folder(tmp_path):
         (lambda bytes: bytes.replace(b"'<f4'", b"'|O8'"), ["element type '|O8' is not supported"]),
         (lambda bytes: bytes.replace(b"False", b"True "), ["Fortran order"]),
         (lambda bytes: bytes.replace(b"shape", b"shpae"), ["header is malformed"]),
+        (lambda bytes: bytes.replace(b"(24, 6)", b"(24,,6)"), ["header is malformed"]),
+        (lambda bytes: bytes.replace(b"(24, 6)", b"(24  6)"), ["header is malformed"]),
+        (lambda bytes: bytes.replace(b"(24, 6)", b"(, 24,)"), ["header is malformed"]),
+        (lambda bytes: bytes.replace(b"(24, 6)", b"(144)  "), ["header is malformed"]),
         (
             lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(99999999999999999999999, 6),}"),
             ["(99999999999999999999999, 6) is too large"],

@@ -16,6 +16,20 @@ void require_of(const std::string& name, bool condition, const Parts&... parts) 
   if (__builtin_expect(!condition, 0)) fail<ErrorType>("'", printable(name), "'", parts...);
 }
 
+// Runs f; its errors, of sizes that no machine has, get the name.
+template <class F>
+auto with_name(const std::string& name, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const ShapeError& error) {
+    fail<ShapeError>("'", printable(name), "': ", error.what());
+  } catch (const DeviceError& error) { fail<DeviceError>("'", printable(name), "': ", error.what()); }
+}
+
+Tensor new_tensor_for(const std::string& name, const Tensor& like) {
+  return with_name(name, [&] { return new_tensor(like.dtype, like.shape); });
+}
+
 Shape shape_of(const pm_tensor& given, const std::string& name) {
   bool fits = given.rank >= 0 && given.rank <= PM_MOST_DIMS;
   require_of(name, fits, " has ", given.rank, " dimensions; at most ", static_cast<int>(PM_MOST_DIMS),
@@ -25,6 +39,7 @@ Shape shape_of(const pm_tensor& given, const std::string& name) {
     require_of(name, given.shape[i] >= 0, ": dimension ", i, " is ", given.shape[i]);
     shape.push_back(given.shape[i]);
   }
+  with_name(name, [&] { return shape.numel(); });
   return shape;
 }
 
@@ -71,8 +86,9 @@ Lod lod_of(const pm_tensor& given, const Tensor& tensor, const std::string& name
              kMostLevels, " are supported");
   Lod lod;
   for (size_t i = 0; i < given.lod_levels; ++i) {
-    const pm_level& level = (&there(given.lod, "lod"))[i];
-    if (level.count) there(level.offsets, "offsets of lod");
+    require_of<ArgumentError>(name, given.lod, ": lod is NULL");
+    const pm_level& level = given.lod[i];
+    require_of<ArgumentError>(name, level.offsets || level.count == 0, ": offsets of lod is NULL");
     require_of(name, level.count <= SIZE_MAX / 16, ": level ", i, " has ", level.count, " offsets");
     lod.emplace_back(level.offsets, level.offsets + level.count);
   }
@@ -113,11 +129,11 @@ std::vector<std::string> names_of(const char* const* names, size_t count, const 
 Tensor tensor_of(const pm_tensor& given, const std::string& name) {
   Tensor tensor = view_of(given, name);
   if (!is_contiguous(given, tensor.shape)) {
-    Tensor copy = new_tensor(tensor.dtype, tensor.shape);
+    Tensor copy = new_tensor_for(name, tensor);
     copy_strided(given, copy);
     tensor = copy;
   } else if (reinterpret_cast<uintptr_t>(tensor.data) % size_of(tensor.dtype) != 0) {
-    Tensor copy = new_tensor(tensor.dtype, tensor.shape);
+    Tensor copy = new_tensor_for(name, tensor);
     std::memcpy(copy.data, tensor.data, tensor.bytes());
     tensor = copy;
   }
@@ -147,7 +163,7 @@ Variable variable_of(const pm_tensor& given, const std::string& name) {
     return selected_rows(name, {given.rows, given.rows + given.row_count}, view, given.height);
   }
   Variable variable;
-  variable.tensor = new_tensor(view.dtype, view.shape);
+  variable.tensor = new_tensor_for(name, view);
   if (view.bytes()) std::memcpy(variable.tensor.data, view.data, view.bytes());
   variable.tensor.lod = std::move(view.lod);
   return variable;

@@ -110,7 +110,8 @@ void OpSchema::run_infer(InferContext& context) const {
     bool rows_too = std::find(row_ports_.begin(), row_ports_.end(), slot.name) != row_ports_.end();
     for (size_t i = 0; i < slot.arguments.size(); ++i) {
       VarKind kind = context.input(slot.name.c_str(), i).kind;
-      bool fits = kind == VarKind::Tensor || (rows_too && kind == VarKind::SelectedRows);
+      bool fits = kind == VarKind::Tensor || (rows_too && kind == VarKind::SelectedRows) ||
+                  (control_ && kind == VarKind::TensorArray);
       require<ShapeError>(fits, slot.name, " is ", name_of(kind), ", it must be a tensor");
     }
   }

@@ -90,7 +90,8 @@ void OpSchema::check_schema() const {
                           "gradient, or the reason for none, is missing");
     require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "gradient and no_gradient are both given");
     require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
-    require<ProgramError>(!control_ || !has_kernels(), "kernels and control are both given");
+    // Beside kernels, control is for tensor arrays in place of tensors or selected rows.
+    require<ProgramError>(!control_ || !has_kernels() || !row_ports_.empty(), "kernels and control are both given");
     require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()),
                           "facts about kernels are stated, but kernels are missing");
     require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu and cpu_only are both given");

@@ -7,6 +7,14 @@
 namespace paddle_mini {
 namespace {
 
+constexpr const char* kUser = "inserted_for";  // an attribute: the type of the user's operator, and its first output
+
+// "conv2d -> 'y'" in two parts.
+std::vector<std::string> type_and_output(const OpDesc& op) {
+  bool has_output = !op.outputs.empty() && !op.outputs[0].arguments.empty();
+  return {op.type, has_output ? op.outputs[0].arguments[0] : ""};
+}
+
 std::string describe_inputs(const OpContext& op_context) {
   constexpr size_t kMost = 6;
   std::string line;
@@ -27,18 +35,25 @@ std::string with_context(const std::string& message, const OpContext& op_context
   constexpr int kMostLines = 12, kMostMore = 3;
   if (std::count(message.begin(), message.end(), '\n') + 1 > kMostLines - kMostMore) return message;
   const OpDesc& op = op_context.op;
-  std::string type = printable(op.type, 80);
-  std::string out = type + ": " + message;
+  const AttrValue* user = op.attr(kUser);
+  const auto* inserted_for = user ? std::get_if<std::vector<std::string>>(user) : nullptr;
+  const std::vector<std::string> named = inserted_for ? *inserted_for : type_and_output(op);
+  std::string type = printable(named[0], 80);
+  std::string out = inserted_for ? text(op.type, " inserted for ", type) : type;
+  out += ": " + message;
   if (op_context.inputs) out += describe_inputs(op_context);
   out += op_context.index < 0 ? "\n  in op " : text("\n  in op #", op_context.index, " ");
   out += type;
-  if (!op.outputs.empty() && !op.outputs[0].arguments.empty()) {
-    out += " -> '" + printable(op.outputs[0].arguments[0], 80) + "'";
-  }
+  if (!named[1].empty()) out += " -> '" + printable(named[1], 80) + "'";
   if (op_context.index >= 0) out += text(", block ", op_context.block);
   std::string line = creation_site(op);
   if (!line.empty()) out += "\n  added at " + line;
   return out;
+}
+
+void name_user_of(OpDesc& inserted, const OpDesc& user) {
+  inserted.set_attr(kUser, type_and_output(user));
+  if (const AttrValue* callstack = user.attr("op_callstack")) inserted.set_attr("op_callstack", *callstack);
 }
 
 }  // namespace paddle_mini

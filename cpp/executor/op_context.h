@@ -19,6 +19,9 @@ struct OpContext {
 // "conv2d: Filter has ...\n  Input 'x' [8, 4] float32\n  in op #7 conv2d -> 'y', block 0\n  added at ..."
 std::string with_context(const std::string& message, const OpContext& op_context);
 
+// Makes messages about an operator that the executor inserted name the user's, for which it did so.
+void name_user_of(OpDesc& inserted, const OpDesc& user);
+
 // Runs f; rethrows its Error as the same type with the site in the message.
 template <class F>
 auto with_op_context(const OpContext& op_context, F f) -> decltype(f()) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/op_context.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -118,6 +120,7 @@ class Transfers {
     const OpSchema& schema = operators_.at(to_host ? "memcpy_d2h" : "memcpy_h2d");
     const std::string& name = segment_.variables[from].name;
     OpDesc desc = make_op(schema.type(), {{"X", {name}}}, {{"Out", {name}}});
+    if (reader) name_user_of(desc, reader->desc());
     schema.complete(desc);
     RunOp transfer{reader ? reader->index : segment_.end,
                    std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}),

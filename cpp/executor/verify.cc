@@ -101,16 +101,35 @@ void declare_missing_gradients(VerifiedProgram& program, int block, const OpDesc
 }
 
 void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
-  auto check = [&](const std::vector<Slot>& slots, const char* side) {
-    for (const Slot& slot : slots) {
-      for (const std::string& name : slot.arguments) {
-        require<ProgramError>(name == kEmptyName || program.find(block, name), side, " ", slot.name,
-                              " names the variable '", printable(name), "', which the program does not declare");
-      }
-    }
+  auto check = [&](const char* side, const std::string& where, const std::string& name) {
+    require<ProgramError>(name == kEmptyName || program.find(block, name), side, " ", printable(where),
+                          " names the variable '", printable(name), "', which the program does not declare");
   };
-  check(op.inputs, "input");
-  check(op.outputs, "output");
+  for (const Slot& slot : op.inputs)
+    for (const std::string& name : slot.arguments) check("input", slot.name, name);
+  for (const Slot& slot : op.outputs)
+    for (const std::string& name : slot.arguments) check("output", slot.name, name);
+  for (const Attr& attr : op.attrs) {
+    if (const auto* one = std::get_if<VarName>(&attr.value)) check("attribute", attr.name, one->name);
+    if (const auto* several = std::get_if<std::vector<VarName>>(&attr.value))
+      for (const VarName& one : *several) check("attribute", attr.name, one.name);
+  }
+}
+
+template <class F>
+void each_name(const std::vector<Slot>& slots, F f) {
+  for (const Slot& slot : slots)
+    for (const std::string& name : slot.arguments)
+      if (name != kEmptyName) f(name);
+}
+
+bool reads_array(const VerifiedProgram& program, int block, const OpDesc& op) {
+  bool found = false;
+  each_name(op.inputs, [&](const std::string& name) {
+    const VarDesc* var = program.find(block, name);
+    found = found || (var && static_cast<VarKind>(var->kind) == VarKind::TensorArray);
+  });
+  return found;
 }
 
 std::vector<int> blocks_inside(const OpDesc& op) {
@@ -122,13 +141,6 @@ std::vector<int> blocks_inside(const OpDesc& op) {
     }
   }
   return inside;
-}
-
-template <class F>
-void each_name(const std::vector<Slot>& slots, F f) {
-  for (const Slot& slot : slots)
-    for (const std::string& name : slot.arguments)
-      if (name != kEmptyName) f(name);
 }
 
 // The names that each block and its inner blocks read or write. Inner blocks have larger indices.
@@ -265,7 +277,8 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
       with_op_context({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.schema->complete(op.desc);
-        op.is_control = op.schema->control_function() != nullptr;
+        op.is_control =
+            op.schema->control_function() && (!op.schema->has_kernels() || reads_array(program, block.idx, op.desc));
         if (op.is_control) declare_missing_gradients(program, block.idx, op.desc);
         check_names(program, block.idx, op.desc);
         each_name(op.desc.outputs, [&](const std::string& name) {

@@ -122,6 +122,7 @@ RunOp cast_beside(const Segment& segment, const OpSchema& schema, const RunOp& o
   OpDesc desc =
       make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
   if (const AttrValue* device = op.desc().attr("op_device")) desc.set_attr("op_device", *device);
+  name_user_of(desc, op.desc());
   schema.complete(desc);
   return {op.index, std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}), {{from}}, {{to}}};
 }

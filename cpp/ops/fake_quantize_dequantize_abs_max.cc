@@ -37,6 +37,7 @@ struct FakeQuantizeMovingKernel : Kernel {
       : x(init, "X"), in_scale(init, "InScale"), out(init, "Out"),
         moving(init, x.shape(), init.attr<float>("moving_rate")), range(init), is_test(init.attr<bool>("is_test")) {}
   void run(KernelContext& context) override {
+    if (is_test) moving.keep_state(context), keep(context, in_scale, moving.out_scale);
     const T* scale = is_test ? in_scale.data() : moving.update(context, x.data());
     moving.folds.map(context, QuantizeDequantize<T>{Quantize<T>(range)}, out.data(), x.data(), scale);
   }
@@ -53,8 +54,16 @@ struct ObservedScaleKernel : Kernel {
       : x(init, "X"), out(init, "Out", optional_port), moving(init, x.shape(), init.attr<float>("moving_rate")),
         is_test(init.attr<bool>("is_test")) {}
   void run(KernelContext& context) override {
-    if (!is_test) moving.update(context, x.data());
+    if (is_test) keep_scale(context);
+    else moving.update(context, x.data());
     if (out) copy_n(context, x.data(), x.numel(), out.data());
+  }
+
+  void keep_scale(KernelContext& context) const {
+    moving.keep_state(context);
+    if (!moving.out_scale || !moving.accum_in || !moving.state_in) return;
+    CurrentScale<T> current{moving.accum_in.data(), moving.state_in.data(), moving.out_scale.data()};
+    for_each_index(context, 1, current);
   }
 };
 
@@ -104,19 +113,21 @@ void define_fake_quantize_dequantize_abs_max(OpTable& ops) {
                 infer_moving_scale(c);
               })
               .kernels<FakeQuantizeMovingKernel, float, double>());
-  ops.add(with_moving_scale(OpSchema("moving_average_abs_max_scale"))
-              .doc("Out = X, while OutScale becomes the average of max |X|, by which a quantized model divides.")
-              .input("X", "any shape")
-              .optional_output("Out", "shape of X")
-              .attr("moving_rate", 0.9f, "the weight of earlier steps")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("Out", c.input("X"));
-                infer_moving_scale(c);
-              })
-              .gradient(straight_through)
-              .on_gpu()
-              .kernels<ObservedScaleKernel, float, double>());
+  ops.add(
+      with_moving_scale(OpSchema("moving_average_abs_max_scale"))
+          .doc(text("Out = X, while OutScale becomes the average of max |X|, by which a quantized model divides. With "
+                    "is_test it is InAccum / InState; without these it keeps its value."))
+          .input("X", "any shape")
+          .optional_output("Out", "shape of X")
+          .attr("moving_rate", 0.9f, "the weight of earlier steps")
+          .infer([](InferContext& c) {
+            require_tensors(c);
+            c.set_output("Out", c.input("X"));
+            infer_moving_scale(c);
+          })
+          .gradient(straight_through)
+          .on_gpu()
+          .kernels<ObservedScaleKernel, float, double>());
   ops.add(OpSchema("stright_throuth_estimator_grad")
               .doc("X@GRAD = Out@GRAD: the gradient of operators that round, as if they did not.")
               .input("Out@GRAD", "the gradient of Out")

@@ -26,8 +26,12 @@ struct QuantizeLinearKernel : Kernel {
         only_observer(init.attr<bool>("only_observer")), scales(init, is_test || !per_channel ? 0 : scale.numel()) {}
 
   const T* scale_of_run(KernelContext& context) const {
-    if (is_test) return scale.data();
-    if (!per_channel) return moving.update(context, x.data());
+    if (!is_test && !per_channel) return moving.update(context, x.data());
+    moving.keep_state(context);
+    if (is_test) {
+      keep(context, scale, out_scale);
+      return scale.data();
+    }
     folds.fold(context, SizeOfNumber{}, LargerNumber{}, T(0), scales.data(), x.data());
     if (out_scale) copy_n(context, static_cast<const T*>(scales.data()), scales.numel(), out_scale.data());
     return scales.data();
@@ -43,19 +47,24 @@ struct QuantizeLinearKernel : Kernel {
 template <class T>
 struct DequantizeLinearKernel : Kernel {
   const Variable& x;
-  In<T> scale;
-  Out<T> y;
+  In<T> scale, accum_in, state_in;
+  Out<T> y, out_scale, accum, state;
   AxisFolds folds;
   QuantizedRange range;
   bool only_observer;
   CastFunction convert;
 
   explicit DequantizeLinearKernel(KernelInit& init)
-      : x(*init.input("X")), scale(init, "Scale"), y(init, "Y"),
+      : x(*init.input("X")), scale(init, "Scale"), accum_in(init, "InAccum", optional_port),
+        state_in(init, "InState", optional_port), y(init, "Y"), out_scale(init, "OutScale", optional_port),
+        accum(init, "OutAccum", optional_port), state(init, "OutState", optional_port),
         folds(y.shape(), axes_of_scale(y.shape(), init.attr<int32_t>("quant_axis"))), range(init),
         only_observer(init.attr<bool>("only_observer")), convert(cast_function(x.tensor.dtype, dtype_of<T>::value)) {}
 
   void run(KernelContext& context) override {
+    keep(context, scale, out_scale);
+    keep(context, accum_in, accum);
+    keep(context, state_in, state);
     convert(context, y.numel(), x.tensor.data, y.data());
     if (only_observer) return;
     const T* from = y.data();
@@ -98,17 +107,18 @@ void define_quantize_linear(OpTable& ops) {
             require_same_dtype(c, "X", "Scale");
             c.set_output("Y", c.input("X"));
             bool averages = !c.attr<bool>("is_test") && c.attr<int32_t>("quant_axis") < 0;
-            if (averages) infer_moving_scale(c);
-            for (const char* port : {"OutState", "OutAccum"}) c.set_output(port, c.input("X").dtype, Shape{1});
+            if (averages) require_state(c);
+            infer_state(c, "X");
             c.set_output("OutScale", c.input("Scale"));
           })
           .kernels<QuantizeLinearKernel, float, double>());
   ops.add(linear_quantization("dequantize_linear")
-              .doc("Y = X Scale / (2^(bit_length - 1) - 1), with the type of Scale.")
+              .doc("Y = X Scale / (2^(bit_length - 1) - 1), with the type of Scale. The other outputs are the inputs.")
               .infer([](InferContext& c) {
                 check_scale(c);
                 c.set_output("Y", c.input("Scale").dtype, c.shape("X"));
-                for (const char* port : {"OutScale", "OutState", "OutAccum"}) c.set_output(port, c.input("Scale"));
+                infer_state(c, "Scale");
+                c.set_output("OutScale", c.input("Scale"));
               })
               .dtype_from_input("Scale")
               .kernels<DequantizeLinearKernel, float, double>());

@@ -1,4 +1,4 @@
-// sum: Out = the sum of the tensors and selected rows X
+// sum: Out = the sum of the tensors and selected rows X, or of tensor arrays
 #include <algorithm>
 
 #include "core/op_table.h"
@@ -63,7 +63,19 @@ struct SumKernel : Kernel {
   }
 };
 
+void infer_sum_of_arrays(InferContext& c) {
+  const VarInfo& first = c.input("X");
+  for (size_t i = 0; i < c.input_count("X"); ++i) {
+    const VarInfo& x = c.input("X", i);
+    require<ShapeError>(x.kind == first.kind && x.dtype == first.dtype, "X[", i, "] is ", name_of(x.kind), " of ",
+                        name_of(x.dtype), ", X[0] is ", name_of(first.kind), " of ", name_of(first.dtype));
+  }
+  c.set_output("Out", first);
+}
+
 void infer_sum(InferContext& c) {
+  for (size_t i = 0; i < c.input_count("X"); ++i)
+    if (c.input("X", i).kind == VarKind::TensorArray) return infer_sum_of_arrays(c);
   VarInfo out = c.input("X");
   auto is_empty = [](const VarInfo& x) { return x.kind == VarKind::Tensor && x.shape.known() && x.shape.numel() == 0; };
   for (size_t i = 0; i < c.input_count("X") && is_empty(out); ++i) {
@@ -97,11 +109,14 @@ void infer_sum(InferContext& c) {
 void define_sum(OpTable& ops) {
   ops.add(with_complex<SumKernel>(
       OpSchema("sum")
-          .doc("Out = X[0] + X[1] + ... If all X are selected rows, Out is selected rows, sorted, without duplicates; "
-               "otherwise they are added to the tensors and Out is a tensor.")
-          .input_list(
-              "X",
-              "tensors or selected rows of one shape and element type; a tensor without elements may have any shape")
+          .doc(
+              "Out = X[0] + X[1] + ... If all X are selected rows, Out is selected rows, sorted, without duplicates; "
+              "otherwise they are added to the tensors and Out is a tensor. Of tensor arrays, Out[i] is the sum of the "
+              "elements i that have a value.")
+          .input_list("X",
+                      "tensors or selected rows of one shape and element type; a tensor without elements may have any "
+                      "shape; or "
+                      "tensor arrays")
           .output("Out", "shape of each X")
           .accepts_selected_rows("X")
           .infer(infer_sum)
@@ -114,6 +129,7 @@ void define_sum(OpTable& ops) {
             return result;
           })
           .in_place("X", "Out")
+          .control(kAddArrays)
           .on_gpu()
           .kernels<SumKernel, float, double, int32_t, int64_t>()));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "math/copy.h"
+#include "math/cpu/accumulate.h"
 
 namespace paddle_mini {
 namespace {
@@ -27,6 +28,15 @@ void add_tensors(KernelContext& context, int64_t n, const std::vector<In<T>>& te
     }
   });
 }
+
+// Out[i] = the sum of the elements i that have a value.
+void add_arrays(ControlRun& run) {
+  Variable sum;
+  sum.kind = VarKind::TensorArray;
+  for (size_t i = 0; i < run.op.input("X").size(); ++i) accumulate(sum, run.input("X", i));
+  run.set_output("Out", 0, std::move(sum));
+}
+constexpr ControlFunction kAddArrays = &add_arrays;
 
 }  // namespace
 }  // namespace paddle_mini

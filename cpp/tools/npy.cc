@@ -48,14 +48,18 @@ std::string inside(std::string_view text, char open, char close) {
   return std::string(text.substr(1, end - 1));
 }
 
+// The shape from the text between its parentheses: "", "3,", "2, 3", or "2, 3,".
 Shape shape_of(const std::string& dims) {
-  require_well_formed(dims.find_first_not_of(std::string(kDigits) + ", ") == std::string::npos);
   Shape shape;
-  for (size_t at = dims.find_first_of(kDigits); at != std::string::npos;) {
+  for (size_t at = dims.find_first_not_of(' '); at != std::string::npos;) {
     size_t end = std::min(dims.find_first_not_of(kDigits, at), dims.size());
+    require_well_formed(end > at);
     require<ProgramError>(end - at <= 15, "the shape (", dims, ") is too large");
     shape.push_back(std::stoll(dims.substr(at, end - at)));
-    at = dims.find_first_of(kDigits, end);
+    at = dims.find_first_not_of(' ', end);
+    bool last = at == std::string::npos;
+    require_well_formed(last ? shape.rank() > 1 : dims[at] == ',');
+    if (!last) at = dims.find_first_not_of(' ', at + 1);
   }
   return shape;
 }

@@ -1,6 +1,7 @@
 # Programs, feeds and fetches of the subcommands that run or show programs.
 from __future__ import annotations
 
+import tokenize
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def read_feeds(pairs: list[tuple[str, str]]) -> dict[str, np.ndarray]:
                 feeds[name] = np.load(file, allow_pickle=False)
             except (ValueError, MemoryError) as error:
                 raise pm.ProgramError(f"'{path}': {error}") from None
+            except (TypeError, tokenize.TokenError) as error:  # NumPy lets these through
+                raise pm.ProgramError(f"'{path}': the header is malformed: {error}") from None
     return feeds
 
 

@@ -137,7 +137,7 @@ def _cast(rate: Variable, dtype: str) -> Variable:
 
 def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
     """The number as a float; ProgramError if it is not a number, not finite, or not in [low, below)."""
-    if isinstance(value, numbers.Real) and math.isfinite(value) and low <= float(value) < below:
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and low <= float(value) < below:
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
     raise ProgramError(f"{what} is {shown(value)}, it must be a finite number{limits}")

@@ -14,7 +14,7 @@ from ..data.feeder import DataFeeder
 from ..data.loader import Loader
 from ..data.reader import opened
 from ..errors import listed, near, shown
-from ..feeds import cast, numpy_dtype
+from ..feeds import cast, differing_row, numpy_dtype
 from ..program import Program
 from ..scope import LoDTensor
 from ..variable import Variable
@@ -221,7 +221,12 @@ def fitted(where: str, var: Variable, value: Any, any_rows: bool = False) -> Any
     if type(value) is np.ndarray and value.dtype == numpy_dtype(var.dtype) and not any_rows and _fits(value.shape, var.shape):
         return value
     name = printable(var.name)
-    array = as_array(value, f"{where}: '{name}'", bits=var.dtype == "bfloat16")
+    try:
+        array = as_array(value, f"{where}: '{name}'", bits=var.dtype == "bfloat16")
+    except ShapeError:
+        if not (differs := differing_row(value)):
+            raise
+        raise ShapeError(f"{where}: '{name}': {differs}") from None
     array = cast(f"{where}: '{name}' is an array of {array.dtype}", array, var.dtype)
     wanted = (-1, *var.shape[1:]) if any_rows and var.shape else var.shape
     if _fits(array.shape, wanted):

@@ -9,6 +9,7 @@ import paddle_mini as pm
 from c_calls import (
     ARGUMENT,
     OPERATOR,
+    RESOURCE,
     SELECTED_ROWS,
     SHAPE,
     TENSOR_ARRAY,
@@ -89,6 +90,7 @@ def test_strided_and_unaligned_feeds(handles):
         ({"strides": [-3, 1]}, SHAPE, "stride 0 is -3"),
         ({"strides": [2**62, 1]}, SHAPE, "no memory has"),
         ({"strides": [4, 1]}, SHAPE, "needs 28"),
+        ({"shape": [2**45, 3], "strides": [0, 1]}, RESOURCE, "out of memory"),
         ({"lod": [[0, 1]]}, SHAPE, "level 0 of lod"),
         ({"lod": [[]]}, SHAPE, "level 0 of lod"),
         ({"lod": [[0, 2]] * 9}, SHAPE, "9 levels"),
@@ -108,6 +110,7 @@ def test_feeds_that_are_refused(handles, change, status, words):
     with pytest.raises(Failed, match=words) as failure:
         call(feed)
     assert failure.value.status == status
+    assert "'x'" in str(failure.value)
     np.testing.assert_array_equal(call(array), 2 * array)
 
 

@@ -86,6 +86,19 @@ def test_plans_are_held_against_the_limit_together():
     assert _core.memory_in_use() == before
 
 
+@pytest.mark.parametrize("dtype, index, user", [("float16", 0, "fill_constant"), ("int8", 1, "square")])
+def test_an_inserted_cast_names_the_operator_of_the_user(dtype, index, user):
+    """The narrow values fit, beside wide ones they don't."""
+    filled = pm.layers.fill_constant([_core.memory_limit() // 5120, 1024], dtype, 1.0)
+    out = pm.layers.square(filled)
+    with pytest.raises(pm.DeviceError) as refused:
+        pm.Executor().plan_text(pm.default_main_program(), fetch_list=[out], scope=pm.Scope())
+    first, *_, place, line = str(refused.value).splitlines()
+    assert first.startswith(f"cast inserted for {user}: out of memory: "), refused.value
+    assert place == f"  in op #{index} {user} -> '{[filled, out][index].name}', block 0", refused.value
+    assert "test_memory_limits.py" in line, refused.value
+
+
 LIMITED = textwrap.dedent("""
     import resource, sys, paddle_mini as pm
     from paddle_mini import _core

@@ -40,3 +40,8 @@ def moved(inputs: dict[str, Any], rate: float) -> dict[str, np.ndarray]:
     rate = float(np.float32(rate))
     state, total = rate * inputs["InState"] + 1, rate * inputs["InAccum"] + np.abs(inputs["X"]).max(initial=0)
     return {"OutState": state, "OutAccum": total, "OutScale": total / state}
+
+
+def kept(inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+    """OutState and OutAccum of a step that leaves them."""
+    return {f"Out{name}": inputs[f"In{name}"] for name in ("State", "Accum") if f"In{name}" in inputs}

@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from families.quantization import HALVES, X, by_channel, dequantized, largest, moved, quantized
+from families.quantization import HALVES, X, by_channel, dequantized, kept, largest, moved, quantized
 from harness import array, ints, op_tests, run_op
 
 
@@ -19,13 +19,16 @@ def by_largest(inputs, attrs):
 
 def by_average(inputs, attrs):
     if attrs["is_test"]:
-        return {"Out": rounded(inputs["X"], inputs["InScale"], attrs)}
+        return {"Out": rounded(inputs["X"], inputs["InScale"], attrs), "OutScale": inputs["InScale"], **kept(inputs)}
     after = moved(inputs, attrs["moving_rate"])
     return {"Out": rounded(inputs["X"], after["OutScale"], attrs), **after}
 
 
 def observed(inputs, attrs):
-    return {"Out": inputs["X"], **({} if attrs["is_test"] else moved(inputs, attrs["moving_rate"]))}
+    if not attrs["is_test"]:
+        return {"Out": inputs["X"], **moved(inputs, attrs["moving_rate"])}
+    scale = {"OutScale": inputs["InAccum"] / inputs["InState"]} if "InState" in inputs else {}
+    return {"Out": inputs["X"], **scale, **kept(inputs)}
 
 
 CASES = {
@@ -87,7 +90,8 @@ test_moving_average_abs_max_scale = op_tests(
     values_only={
         "training": ({**X, **STATE}, {}),
         "another rate": ({**X, **STATE}, {"moving_rate": 0.5}),
-        "test": (X, {"is_test": True}),
+        "test": ({**X, **STATE}, {"is_test": True}),
+        "test without state": (X, {"is_test": True}),
         "no elements": ({**STATE, "X": array(0, 3)}, {}),
     },
     refusals={"no state": (X, {}, pm.ProgramError, "InAccum is_test")},

@@ -3,21 +3,23 @@
 import numpy as np
 
 import paddle_mini as pm
-from families.quantization import HALVES, X, by_channel, dequantized, largest, moved, quantized
+from families.quantization import HALVES, X, by_channel, dequantized, kept, largest, moved, quantized
 from harness import array, ints, op_tests
 
 
 def quantize(inputs, attrs):
-    x, axis, scale, after = inputs["X"], attrs["quant_axis"], inputs["Scale"], {}
+    x, axis = inputs["X"], attrs["quant_axis"]
+    after = {"OutScale": inputs["Scale"], **kept(inputs)}
     if not attrs["is_test"]:
-        after = {"OutScale": largest(x, axis)} if axis >= 0 else moved(inputs, 0.9)
-        scale = after["OutScale"]
+        after |= {"OutScale": largest(x, axis)} if axis >= 0 else moved(inputs, 0.9)
+    scale = after["OutScale"]
     return {"Y": x if attrs["only_observer"] else quantized(x, by_channel(scale, x, axis), attrs), **after}
 
 
 def dequantize(inputs, attrs):
     x, axis = inputs["X"], attrs["quant_axis"]
-    return {"Y": x.astype("float64") if attrs["only_observer"] else dequantized(x, by_channel(inputs["Scale"], x, axis), attrs)}
+    y = x.astype("float64") if attrs["only_observer"] else dequantized(x, by_channel(inputs["Scale"], x, axis), attrs)
+    return {"Y": y, "OutScale": inputs["Scale"], **kept(inputs)}
 
 
 def with_scale(x, scale):
@@ -42,7 +44,8 @@ test_quantize_linear = op_tests(
             {**TEST, "quant_axis": 1, "bit_length": 4},
         ),
         "training, one scale": ({**WHOLE, **STATE}, ONE),
-        "training, channels": (CHANNELS, {}),
+        "training, channels": ({**CHANNELS, **STATE}, {}),
+        "test with a state": ({**WHOLE, **STATE}, {**TEST, **ONE}),
         "only observed": ({**WHOLE, **STATE}, {**ONE, "only_observer": True}),
         "one element": (with_scale({"X": array(1, 1)}, [1.5]), TEST),
         "no channels": (with_scale({"X": array(0, 3)}, []), {}),
@@ -60,7 +63,7 @@ test_dequantize_linear = op_tests(
     dequantize,
     cases={},
     values_only={
-        "one scale": (WHOLE, ONE),
+        "one scale": ({**WHOLE, **STATE}, ONE),
         "channels": (CHANNELS, {}),
         "int8": ({**CHANNELS, "X": ints(3, 4, dtype="int8")}, {}),
         "four bits": (WHOLE, {**ONE, "bit_length": 4}),

@@ -1,8 +1,10 @@
 """sum: Out = X[0] + X[1] + ..., of tensors and selected rows."""
 
 import numpy as np
+import pytest
 
 import paddle_mini as pm
+from families.programs import run
 from harness import Rows, array, ints, op_tests, run_op
 
 
@@ -87,3 +89,62 @@ def test_rows_are_added_in_order():
 def test_a_tensor_without_elements_may_have_any_shape():
     found = run_op("sum", {"X": [array(3, 4), array(0), array(3, 4, seed=1)]})["Out"]
     np.testing.assert_array_equal(found, array(3, 4) + array(3, 4, seed=1))
+
+
+def array_of(values):
+    """A tensor array with the values at these indices."""
+    array = None
+    for i, value in values.items():
+        array = pm.layers.array_write(value, pm.layers.fill_constant([1], "int64", i), array)
+    return array
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_arrays_are_added_element_by_element(dtype):
+    def build(x):
+        arrays = [array_of({0: x, 2: x}), array_of({2: x * x, 3: x}), array_of({0: x})]
+        total = pm.layers.sums(arrays)
+        assert (total.kind, total.dtype) == (arrays[0].kind, dtype)
+        pm.layers.assign(x * x * x, x)  # changes no element
+        return total
+
+    x = np.array([2, 3], dtype)
+    found = run(build, x=x)
+    assert found[1] is None and [value.dtype for value in (found[0], found[2], found[3])] == [dtype] * 3
+    np.testing.assert_array_equal([found[0], found[2], found[3]], [2 * x, x + x * x, x])
+
+
+def test_arrays_are_not_changed_by_their_sum():
+    def build(x):
+        arrays = [array_of({0: x}), array_of({0: x})]
+        total = pm.layers.sums(arrays)
+        return pm.layers.concat([pm.layers.array_read(a, pm.layers.fill_constant([1], "int64", 0)) for a in (total, *arrays)])
+
+    np.testing.assert_array_equal(run(build, x=np.ones(2, "float32")), [2, 2, 1, 1, 1, 1])
+
+
+def test_only_arrays_of_one_type_are_added_to_arrays():
+    def other_kind(x):
+        return pm.layers.sums([array_of({0: x}), x])
+
+    def other_type(x):
+        return pm.layers.sums([array_of({0: x}), array_of({0: pm.layers.cast(x, "float64")})])
+
+    for build, words in {other_kind: "tensor of float32", other_type: "tensor array of float64"}.items():
+        with pytest.raises(pm.ShapeError, match=rf"sum: X\[1\] is {words}, X\[0\] is tensor array of float32"):
+            run(build, x=np.ones(2, "float32"))
+
+
+def test_elements_of_other_shapes_are_refused():
+    with pytest.raises(pm.ShapeError, match=r"sum: values of \[2\] float32 and \[4\] float32 can't be added(?s:.)*in op #"):
+        run(lambda x: pm.layers.sums([array_of({0: x}), array_of({0: pm.layers.concat([x, x])})]), x=np.ones(2, "float32"))
+
+
+def test_an_array_that_is_read_twice_has_the_sum_of_the_gradients():
+    x = pm.layers.data("x", [2])
+    x.stop_gradient = False
+    array = array_of({0: x, 1: x * x})
+    joined = [pm.layers.tensor_array_to_tensor(array)[0] for _ in range(2)]
+    (gradient,) = pm.gradients(pm.layers.reduce_sum(joined[0] + 3.0 * joined[1]), x)
+    (value,) = pm.Executor().run(feed={"x": np.array([2, 3], "float32")}, fetch_list=[gradient])
+    np.testing.assert_allclose(value, [4 * (1 + 4), 4 * (1 + 6)])

@@ -123,6 +123,19 @@ WRONG = {
         {**DATA, "x": np.full((ROWS, INPUTS), "a")},
         "data: 'x' is an array of <U1, the program wants float32; convert it first",
     ),
+    "rows of different lengths": (
+        {**DATA, "x": [*DATA["x"].tolist()[:7], [1.0], *DATA["x"].tolist()[8:]]},
+        "data: 'x': row 7 has shape [1], those before it [6]; pad sequences of different lengths, or feed a LoDTensor",
+    ),
+    "no row": (
+        [{**DATA, "label": [*DATA["label"].tolist()[:-1], None]}],
+        "data: batch 0: 'label': row 39 has shape [], those before it [1]; pad sequences of different lengths, or feed a "
+        "LoDTensor",
+    ),
+    "rows in a row": (
+        {**DATA, "x": [[[1.0, 2.0], [3.0]], *DATA["x"].tolist()[1:]]},
+        "data: 'x': row 0: row 1 has shape [1], those before it [2]; pad sequences of different lengths, or feed a LoDTensor",
+    ),
     "samples": (
         list(zip(DATA["x"], DATA["label"][:, 0])),
         "data: batch 0: 'x' is [6], the program wants [-1, 6], the rows of a batch: for single samples give "

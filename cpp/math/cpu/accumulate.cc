@@ -14,12 +14,16 @@ void add(T* sum, const T* more, int64_t count) {
 }
 
 void add_tensor(Tensor& sum, const Tensor& more) {
-  require<ShapeError>(sum.dtype == more.dtype && sum.shape == more.shape, "gradients of ", sum.shape.str(), " ",
+  require<ShapeError>(sum.dtype == more.dtype && sum.shape == more.shape, "values of ", sum.shape.str(), " ",
                       name_of(sum.dtype), " and ", more.shape.str(), " ", name_of(more.dtype), " can't be added");
-  if (sum.dtype == DType::Float32) return add(sum.as<float>(), more.as<float>(), sum.shape.numel());
-  require<OpError>(sum.dtype == DType::Float64, "gradients are ", name_of(sum.dtype),
-                   ", only float32 and float64 can be added");
-  add(sum.as<double>(), more.as<double>(), sum.shape.numel());
+  const int64_t count = sum.shape.numel();
+  switch (sum.dtype) {
+    case DType::Float32: return add(sum.as<float>(), more.as<float>(), count);
+    case DType::Float64: return add(sum.as<double>(), more.as<double>(), count);
+    case DType::Int32: return add(sum.as<int32_t>(), more.as<int32_t>(), count);
+    case DType::Int64: return add(sum.as<int64_t>(), more.as<int64_t>(), count);
+    default: fail<OpError>("values are ", name_of(sum.dtype), ", only float32, float64, int32 and int64 can be added");
+  }
 }
 
 Tensor zeros(const Tensor& like) {
@@ -56,11 +60,11 @@ Variable zeros_like(const Variable& value) {
 }
 
 void accumulate(Variable& sum, const Variable& more) {
-  require<ShapeError>(sum.kind == more.kind, "gradients that are ", name_of(sum.kind), " and ", name_of(more.kind),
+  require<ShapeError>(sum.kind == more.kind, "values that are ", name_of(sum.kind), " and ", name_of(more.kind),
                       " can't be added");
   if (sum.is_rows()) return append_rows(sum, more);
   if (sum.kind == VarKind::Tensor) return add_tensor(sum.tensor, more.tensor);
-  require<ShapeError>(sum.kind == VarKind::TensorArray, "gradients that are ", name_of(sum.kind), " can't be added");
+  require<ShapeError>(sum.kind == VarKind::TensorArray, "values that are ", name_of(sum.kind), " can't be added");
   if (sum.array.size() < more.array.size()) sum.array.resize(more.array.size());
   for (size_t i = 0; i < more.array.size(); ++i) {
     if (!more.array[i].data) continue;

@@ -6,6 +6,7 @@
 
 #include "core/op_table.h"
 #include "math/axis_folds.h"
+#include "math/copy.h"
 #include "math/for_each_index.h"
 
 namespace paddle_mini {
@@ -86,6 +87,21 @@ struct AverageScale {
 };
 
 template <class T>
+struct CurrentScale {
+  const T *accum, *state;
+  T* scale;
+
+  PM_HD void operator()(int64_t) const { scale[0] = accum[0] / state[0]; }
+};
+
+// An output that a step does not change has the value of its input; without one it keeps what its variable holds.
+template <class T>
+void keep(KernelContext& context, const In<T>& before, const Out<T>& after) {
+  if (!before || !after || before.data() == after.data()) return;
+  copy_n(context, before.data(), before.numel(), after.data());
+}
+
+template <class T>
 struct MovingScale {
   In<T> accum_in, state_in;
   Out<T> accum, state, out_scale;
@@ -108,27 +124,43 @@ struct MovingScale {
     for_each_index(context, 1, average);
     return scale.data();
   }
+
+  void keep_state(KernelContext& context) const {
+    keep(context, accum_in, accum);
+    keep(context, state_in, state);
+  }
 };
 
 inline OpSchema with_moving_scale(OpSchema schema) {
   return schema.optional_input("InAccum", "[1]: the sum of OutScale; needed unless is_test")
       .optional_input("InState", "[1]: its weight; needed unless is_test")
-      .optional_output("OutScale", "[1]: OutAccum / OutState; not written with is_test")
-      .optional_output("OutState", "[1]: moving rate InState + 1; not written with is_test")
-      .optional_output("OutAccum", "[1]: moving rate InAccum + max |X|; not written with is_test")
+      .optional_output("OutScale", "the scale of this run")
+      .optional_output("OutState", "[1]: moving rate InState + 1; InState with is_test")
+      .optional_output("OutAccum", "[1]: moving rate InAccum + max |X|; InAccum with is_test")
       .updates("InState", "OutState")
       .updates("InAccum", "OutAccum")
       .attr("is_test", false, "whether the scale is not updated");
 }
 
-inline void infer_moving_scale(InferContext& c) {
-  for (const char* port : {"InAccum", "InState"}) {
-    require<ProgramError>(c.attr<bool>("is_test") || c.has_input(port), port, " is missing, but is_test is false");
-    if (!c.has_input(port)) continue;
-    require_scalar(c, port);
-    require_same_dtype(c, "X", port);
+// OutState and OutAccum, of the type of `port`.
+inline void infer_state(InferContext& c, const char* port) {
+  for (const char* before : {"InAccum", "InState"}) {
+    if (!c.has_input(before)) continue;
+    require_scalar(c, before);
+    require_same_dtype(c, port, before);
   }
-  for (const char* port : {"OutScale", "OutState", "OutAccum"}) c.set_output(port, c.input("X").dtype, Shape{1});
+  for (const char* after : {"OutState", "OutAccum"}) c.set_output(after, c.input(port).dtype, Shape{1});
+}
+
+inline void require_state(const InferContext& c) {
+  for (const char* port : {"InAccum", "InState"})
+    require<ProgramError>(c.attr<bool>("is_test") || c.has_input(port), port, " is missing, but is_test is false");
+}
+
+inline void infer_moving_scale(InferContext& c) {
+  require_state(c);
+  infer_state(c, "X");
+  c.set_output("OutScale", c.input("X").dtype, Shape{1});
 }
 
 // X@GRAD = Out@GRAD, as if numbers were not rounded. PaddlePaddle's name of the operator.
