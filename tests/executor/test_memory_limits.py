@@ -86,10 +86,10 @@ def test_plans_are_held_against_the_limit_together():
     assert _core.memory_in_use() == before
 
 
-@pytest.mark.parametrize("dtype, index, user", [("float16", 0, "fill_constant"), ("int8", 1, "square")])
-def test_an_inserted_cast_names_the_operator_of_the_user(dtype, index, user):
-    """The narrow values fit, beside wide ones they don't."""
-    filled = pm.layers.fill_constant([_core.memory_limit() // 5120, 1024], dtype, 1.0)
+@pytest.mark.parametrize("dtype, part, index, user", [("float16", 5, 0, "fill_constant"), ("int8", 3, 1, "square")])
+def test_an_inserted_cast_names_the_operator_of_the_user(dtype, part, index, user):
+    """The narrow values fit, beside wide ones they don't. part: elements are this part of all bytes."""
+    filled = pm.layers.fill_constant([_core.memory_limit() // (part << 10), 1024], dtype, 1.0)
     out = pm.layers.square(filled)
     with pytest.raises(pm.DeviceError) as refused:
         pm.Executor().plan_text(pm.default_main_program(), fetch_list=[out], scope=pm.Scope())
