@@ -12,6 +12,7 @@ import pytest
 import paddle_mini as pm
 from averaged_models import averaged_model
 from paddle_mini.averaging import Uniform
+from thorough import thorough
 from threads import repeated, together
 
 
@@ -114,6 +115,7 @@ def test_a_run_inside_a_hold_is_refused():
     model.step(0)
 
 
+@thorough
 def test_threads_without_python(tmp_path):
     """The C++ executor's lock serializes the calls; a GIL does not exist here."""
     compiler = shutil.which(os.environ.get("CXX", "c++"))

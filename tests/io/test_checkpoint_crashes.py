@@ -11,6 +11,7 @@ import pytest
 import checkpoint_children
 import paddle_mini as pm
 from checkpoint_children import CALLS, Saver
+from thorough import thorough
 
 
 def child(*words, status=0):
@@ -21,6 +22,7 @@ def child(*words, status=0):
     return done.stdout
 
 
+@thorough
 def test_killed_at_any_moment(tmp_path):
     assert int(child("moments", tmp_path, 200)) > 20  # number of saves that completed between the kills
 

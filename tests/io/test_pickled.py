@@ -13,6 +13,7 @@ import paddle_mini as pm
 from paddle_mini._core import read_pickle, read_state
 from paddle_mini.io.pickle_writer import state_pickle
 from small_model import assert_same_bits
+from thorough import thorough
 
 MOST_STEPS = 4_000_000  # kMostSteps of cpp/program/pickle.cc
 ARRAYS = {
@@ -211,6 +212,7 @@ def test_a_file_of_very_many_steps_is_refused():
         read_pickle(b"\x80\x04}" + b"q\0" * MOST_STEPS)
 
 
+@thorough
 def test_a_state_of_more_arrays_than_a_reader_takes_is_not_written(tmp_path):
     scalar = np.float32(1).reshape(())
     most = {f"w{i}": scalar for i in range((MOST_STEPS - 8) // 36)}

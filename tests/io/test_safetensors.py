@@ -9,6 +9,7 @@ import safetensors.numpy
 
 import paddle_mini as pm
 from small_model import SmallModel, assert_same_bits
+from thorough import thorough
 
 
 def file_of(header, data=b""):
@@ -119,6 +120,7 @@ def test_the_formats_own_name_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@thorough
 def test_a_header_that_no_reader_takes_is_not_written(tmp_path):
     largest = 100_000_000
     pm.io.save_state(tmp_path / "most.safetensors", {"n" * (largest - 200): np.ones(3)})

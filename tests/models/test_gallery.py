@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from thorough import thorough
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/gallery.md").read_text()
 
@@ -39,6 +41,7 @@ def test_pictures_are_there_and_small():
         assert b"</svg>" in content and b"<dc:date>" not in content, name
 
 
+@thorough
 def test_a_picture_has_the_same_bytes_when_it_is_drawn_again(gallery, tmp_path):
     (tmp_path / "first").mkdir()
     (tmp_path / "second").mkdir()

@@ -245,6 +245,7 @@ def test_without_a_compiler_the_error_says_so(tmp_path):
     assert "there is no C++ compiler" in refused(tmp_path, CUBE, PM_CXX="", PATH="/nowhere")
 
 
+@thorough
 def test_products_of_matrices_are_those_of_the_package(tmp_path):
     """An operator may use the code that operators share, in the package's library: a copy of mul gives its bits."""
     text = (ROOT / "cpp/ops/mul.cc").read_text()
