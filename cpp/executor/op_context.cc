@@ -36,10 +36,11 @@ std::string with_context(const std::string& message, const OpContext& op_context
   if (std::count(message.begin(), message.end(), '\n') + 1 > kMostLines - kMostMore) return message;
   const OpDesc& op = op_context.op;
   const AttrValue* user = op.attr(kUser);
-  const auto* inserted_for = user ? std::get_if<std::vector<std::string>>(user) : nullptr;
-  const std::vector<std::string> named = inserted_for ? *inserted_for : type_and_output(op);
+  const auto* stated = user ? std::get_if<std::vector<std::string>>(user) : nullptr;
+  const bool is_inserted = stated && stated->size() == 2;  // a program may have an attribute of this name, too
+  const std::vector<std::string> named = is_inserted ? *stated : type_and_output(op);
   std::string type = printable(named[0], 80);
-  std::string out = inserted_for ? text(op.type, " inserted for ", type) : type;
+  std::string out = is_inserted ? text(printable(op.type, 80), " inserted for ", type) : type;
   out += ": " + message;
   if (op_context.inputs) out += describe_inputs(op_context);
   out += op_context.index < 0 ? "\n  in op " : text("\n  in op #", op_context.index, " ");

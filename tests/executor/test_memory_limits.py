@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 import paddle_mini as pm
-from paddle_mini import _core
+from paddle_mini import _core, dtypes
 
 NONE = 2**64 - 1
 UNLIMITED = 2**63 - 4096  # cgroup v1 writes this for "no limit"
@@ -97,6 +97,17 @@ def test_an_inserted_cast_names_the_operator_of_the_user(dtype, part, index, use
     assert first.startswith(f"cast inserted for {user}: out of memory: "), refused.value
     assert place == f"  in op #{index} {user} -> '{[filled, out][index].name}', block 0", refused.value
     assert "test_memory_limits.py" in line, refused.value
+
+
+@pytest.mark.parametrize("value", [[], ["relu"], ["relu", "out", "more"]], ids=len)
+def test_a_program_may_have_the_attribute_of_inserted_operators(value):
+    out = pm.layers.relu(pm.layers.data("x", [-1, 3]))
+    operator = pm.default_main_program().global_block().ops[-1]
+    operator._attrs["inserted_for"] = dtypes.STRINGS, value
+    operator._inputs["X"] = ["nowhere"]
+    pm.default_main_program().changed()
+    with pytest.raises(pm.ProgramError, match="^relu: input X names the variable 'nowhere'"):
+        pm.Executor().run(fetch_list=[out])
 
 
 LIMITED = textwrap.dedent("""
