@@ -65,8 +65,9 @@ test-onnx: build $(VENV)/.test
 	$(call say,running the tests of ONNX models)
 	@$(PY) -m pytest tests/onnx_runtime
 
-# Jobs with several trainers on Ray (installed the first time: a download of about 80 MB). Two processes, as jobs mostly wait.
-test-ray: build $(VENV)/.test $(VENV)/.ray
+# Jobs with several trainers on Ray (installed the first time, with schemas of Kubernetes: a download of about 100 MB). Two
+# processes, as jobs mostly wait.
+test-ray: build $(VENV)/.test $(VENV)/.ray $(VENV)/.recipes
 	$(call say,running the tests of jobs on Ray)
 	@$(PY) -m pytest tests/cluster --engine ray --numprocesses 2 --dist loadfile
 
@@ -169,8 +170,8 @@ $(VENV)/.installed: $(VENV)/.tools
 	@touch $@
 
 # Wheels are compiled in folders of their own, so a release needs no other build before.
-$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs: | $(VENV)/.installed
-$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.tools
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.recipes $(VENV)/.lint $(VENV)/.docs: | $(VENV)/.installed
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.recipes $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.tools
 	$(call say,installing what the $* needs)
 	$(call install,$(call packages,$*))
 	@touch $@

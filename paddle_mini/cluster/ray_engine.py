@@ -33,6 +33,9 @@ SHOWN = 0.5
 """Seconds after which Ray has shown the output of actors."""
 REST = 10.0
 """Seconds for a service to finish its work, and for the process of a trainer to end, when the job stops."""
+SHARE_OF_CPU = 0.001
+"""A process mostly waits for others and has its own threads, so Ray need not reserve CPUs for it; but processes without any
+resources are placed at random, not on one machine after another."""
 _log = ProcessLogger(__name__)
 
 
@@ -75,8 +78,7 @@ class RayEngine(Engine):
         self._network = Network(uuid.uuid4().hex, Keys.new(), local_sockets)
         self._addresses: dict[str, Address] = {}  # services, at their first start
         self._links: list[SocketLink] = []
-        # An actor has its own threads and mostly waits for others: Ray need not reserve CPUs for it.
-        common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
+        common = {"num_cpus": SHARE_OF_CPU, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
         self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
         self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
         self._services: dict[str, Any] = {}
