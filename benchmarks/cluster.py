@@ -1,5 +1,5 @@
 # Jobs of parameter servers: bytes per second against bare transports, the time until a job starts, the parts of a step.
-"""Prints one table and writes it to results/cluster.md.
+"""Prints one table and writes it to results/cluster-CPU.md.
 
 python benchmarks/cluster.py --rounds 5
 """
@@ -20,7 +20,7 @@ import cluster_job
 from cluster_bare import SHAPES, TRANSPORTS
 from cluster_job import PARTS, Timing, rate, step_bytes, working
 from measuring import HERE, Row, Settings, cpu_seconds, start
-from run import cpu_facts, markdown
+from run import cpu_facts, markdown, slug
 from worker import ONE_THREAD
 
 PARTS_OF_JOB = {"trainers": 2, "servers": 2}
@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=100, help="of each trainer in a round")
     parser.add_argument("--cores", default="0-1", help="that all processes share")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "cluster.md")
+    parser.add_argument("--out", type=Path, default=HERE / "results" / f"cluster-{slug(cpu_facts())}.md")
     arguments = parser.parse_args()
     os.environ.update(ONE_THREAD)
     found = in_rounds(arguments.steps, arguments.rounds, arguments.cores)

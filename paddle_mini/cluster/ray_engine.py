@@ -105,7 +105,7 @@ class RayEngine(Engine):
         results: list[Any] = [None] * count
         lives = [0] * count
         running: dict[Any, int] = {}
-        machines = sum(node["Alive"] for node in ray.nodes())
+        machines = sum(node["Alive"] and node["Resources"].get("CPU", 0) > 0 for node in ray.nodes())
         side_by_side = -(-count // max(machines, 1))
 
         def begin(number: int) -> None:
