@@ -27,6 +27,7 @@ from ..protocol import (
 )
 from ..replies import Done, HeartbeatReply, JobMembers, JobStatus, Left, Saver, Tasks, TasksEnded, Welcome
 from ..service import Answering
+from ..trainer_checkpoints import saved_step
 from ..values import FromMember, FromTrainer, MemberId, Role
 from ..wire import Arrays
 from .coordinator_file import restoring
@@ -66,7 +67,13 @@ class Coordinator(Answering, Batching):
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
         self._initialisation = Initialisation(settings, self._leases, self._servers, self._renew)
-        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started, self._trainers.require, self._note_end)
+        self._rendezvous = Rendezvous(
+            self._incarnations,
+            lambda: self._job_facts.started,
+            self._trainers.require,
+            self._note_end,
+            partial(saved_step, directory),
+        )
         self._durable = DurableState(
             directory,
             settings.job,

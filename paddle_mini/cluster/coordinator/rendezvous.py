@@ -16,8 +16,8 @@ A trainer can't join in the middle of a step: the first member keeps a copy of i
 member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it was
 considered lost, or could not read what it needed from another one, or the coordinator restarted, which loses the
 rendezvous. After a restart, and when all members have left, the rendezvous waits for a request of every trainer that is
-present. Then a new epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a
-checkpoint; the other trainers load it.
+present. Then a new epoch begins with the most advanced state of a trainer, or with the newest checkpoint if that is of a later
+step: those that made it may have died since. Without both it begins with initial values. The other trainers load this state.
 
 A trainer that has left after its last step keeps its state until another one has made a further step, or until all trainers of
 the job have made their last: one that dies in between finds the state when it restarts.
@@ -53,9 +53,9 @@ class _Stored(NamedTuple):
 class Rendezvous:
     """present(): the incarnation of each trainer of the job, by number; started(): whether all trainers have joined the
     job once; require(number, incarnation): raises Gone unless this trainer is present; note_end(number, ended): notes whether a
-    trainer has made its last step, and returns whether all have. The serial numbers of a
-    trainer's requests increase: a repeated request gets the same reply, an outdated one has no effect. version
-    increases when the replies to requests that wait may have changed.
+    trainer has made its last step, and returns whether all have; saved(): the step of the newest checkpoint, 0 without
+    one. The serial numbers of a trainer's requests increase: a repeated request gets the same reply, an outdated one has
+    no effect. version increases when the replies to requests that wait may have changed.
     """
 
     def __init__(
@@ -64,13 +64,15 @@ class Rendezvous:
         started: Callable[[], bool],
         require: Callable[[int, int], None],
         note_end: Callable[[int, bool], bool],
+        saved: Callable[[], int],
     ):
         self._present, self._started, self._require, self._note_end = present, started, require, note_end
+        self._saved = saved
         self.version = 0
         self._step_id = StepId("", 0)  # the next step
         self._inside: dict[int, Arrive | None] = {}  # its members, with the requests of those that have arrived
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
-        self._first: int | None = None  # the trainer that provides the first state
+        self._first: int | None = None  # the trainer that provides the first state, of a checkpoint if there is one
         self._stored: dict[int, _Stored] = {}  # by holder
         self._addresses: dict[int, tuple[int, str]] = {}  # incarnation and address, also of trainers that have left
         self._decided: tuple[StepId, Arrived] | None = None  # the previous step
@@ -146,18 +148,20 @@ class Rendezvous:
         return Wait()
 
     def _begin_epoch(self) -> None:
-        """No step is in progress. The trainers with the most advanced state begin; if no trainer has one, the first
-        does."""
+        """No step is in progress. The trainers with the most advanced state begin, or one that loads a checkpoint of a later
+        step; if there is neither, the first does."""
         if self._first is not None or self._waiting.keys() != self._present().keys():
             return
         self.version += 1
         epoch, states = uuid.uuid4().hex, [has for has in self._waiting.values() if has is not None]
-        if not states:
-            self._first, self._step_id = min(self._waiting), StepId(epoch, 0)
+        best = max(states, key=lambda has: (has.step, has.epoch), default=None)
+        self._started_steps = self._started_steps or best is not None
+        holders = [number for number, has in self._waiting.items() if has == best]
+        if best is None or self._saved() > best.step:
+            self._first, self._step_id = min(holders), StepId(epoch, 0)
             return
-        best = max(states, key=lambda has: (has.step, has.epoch))
-        self._step_id, self._started_steps = StepId(epoch, best.step), True
-        for number in [number for number, has in self._waiting.items() if has == best]:
+        self._step_id = StepId(epoch, best.step)
+        for number in holders:
             self._admit(number)
 
     def _admit(self, number: int) -> None:

@@ -62,8 +62,7 @@ class Exchange:
                 address=self._address,
             )
             if reply.answer is JoinAnswer.FIRST:
-                self.step_id = StepId(reply.step_id.epoch, self._state.resume())
-                self._store_state()
+                self._resume(reply.step_id.epoch)
             elif reply.holder is not None and not self._load_state(reply.holder, reply.key):
                 lost = reply.key
                 continue
@@ -162,6 +161,15 @@ class Exchange:
         for number, one in zip([number for number in range(len(of)) if number != own], read):
             self._memory.mean.buffer.set_share(number, len(of), one.arrays)
         return all(one.is_intact() for one in read)
+
+    def _resume(self, epoch: str) -> None:
+        """Begins an epoch with the newest checkpoint or, if that is not newer, with the state that this trainer has."""
+        own = None if self.step_id is None else self.step_id.step
+        step = self._state.resume(own)
+        if step != own:
+            self._contributors = []  # a checkpoint does not tell
+        self.step_id = StepId(epoch, step)
+        self._store_state()
 
     def _store_state(self) -> None:
         assert self.step_id is not None
