@@ -42,6 +42,9 @@ class Rank:
     def arrive(self, has_gradient=True, gpu=None):
         return self.request("arrive", step_id=self.step_id, has_gradient=has_gradient, gpu=gpu)
 
+    def fails(self):
+        return self.request("arrive", step_id=self.step_id, has_gradient=False, fails=True)
+
     def leave(self, done=False):
         return self.request("leave_rendezvous", step_id=self.step_id, done=done)
 

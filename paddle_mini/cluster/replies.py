@@ -135,6 +135,14 @@ class RendezvousLeft(Reply):
 
 
 @dataclass
+class Stopped(Reply):
+    """step: of the state that was to be saved; None if there was none. problem: why it was not."""
+
+    step: int | None = None
+    problem: str = ""
+
+
+@dataclass
 class JobStatus(Reply):
     """trainers, servers: by number. leases: by right. events_end: `after` of the next request. rendezvous: of collective
     mode; latencies: of the coordinator."""

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from enum import Enum
 from itertools import count
 
-from ..protocol import Arrive, AwaitEnd, JoinRendezvous, LeaveRendezvous, StateStored
+from ..client import Client
+from ..collective_protocol import Arrive, AwaitEnd, JoinRendezvous, LeaveRendezvous, StateSaved, StateStored
+from ..errors import StorageError
 from ..replies import Arrived
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
 from .host_gradients import HostGradients
@@ -14,6 +16,9 @@ from .membership import Membership
 from .peer import Kept, Peer
 from .peers import Peers
 from .training_state import TrainingState
+
+_SOON = 5.0
+"""Seconds in which the coordinator must answer a trainer that has failed."""
 
 
 class Outcome(Enum):
@@ -38,9 +43,17 @@ class Exchange:
     """
 
     def __init__(
-        self, membership: Membership, gradients: HostGradients, own: Peer, address: str, peers: Peers, state: TrainingState
+        self,
+        membership: Membership,
+        client: Client,
+        gradients: HostGradients,
+        own: Peer,
+        address: str,
+        peers: Peers,
+        state: TrainingState,
     ):
-        self._membership, self._gradients, self._peers, self._state = membership, gradients, peers, state
+        self._membership, self._client = membership, client
+        self._gradients, self._peers, self._state = gradients, peers, state
         self._memory, self._own, self._address = gradients.memory, own, address
         self.step_id: StepId | None = None
         self.inside = False
@@ -84,6 +97,9 @@ class Exchange:
             if reply.answer is ArriveAnswer.STORE:
                 self._store_state()
                 continue
+            if reply.answer is ArriveAnswer.SAVE:  # and then it waits for the end
+                self._save_state()
+                continue
             if reply.answer is ArriveAnswer.COMPLETE:
                 self._own.kept = None  # who waited for it has loaded it
                 is_part = me in reply.contributors
@@ -120,9 +136,29 @@ class Exchange:
     def end(self, when_last: Callable[[], None]) -> None:
         """Leaves after the last step; returns when no other trainer needs this one's state."""
         self.leave(when_last)
-        while self._membership.request(AwaitEnd, serial=next(self._serials), step_id=self.step_id).answer is LeaveAnswer.REJOIN:
-            self.join()
-            self.leave(when_last)
+        while (answer := self._await_end()) is not LeaveAnswer.LEFT:
+            if answer is LeaveAnswer.SAVE:
+                self._save_state()
+            else:
+                self.join()
+                self.leave(when_last)
+
+    def fail(self) -> None:
+        """The trainer has failed, which stops the job: writes a checkpoint if this trainer has the newest state. Sends one
+        message only, as the coordinator may be the reason."""
+        if self.inside and self.step_id is not None:
+            arrival = Arrive(*self._membership.life, next(self._serials), self.step_id, has_gradient=False, fails=True)
+            if self._client.once("coordinator", arrival, _SOON).answer is ArriveAnswer.SAVE:
+                self._save_state()
+
+    def undo(self) -> None:
+        """The optimizer has failed with the mean of the last step, so that this trainer has the state before it."""
+        assert self.step_id is not None
+        self.step_id = StepId(self.step_id.epoch, self.step_id.step - 1)
+        self.inside = False
+
+    def _await_end(self) -> LeaveAnswer:
+        return self._membership.request(AwaitEnd, serial=next(self._serials), step_id=self.step_id).answer
 
     def _leave_once(self, done: bool) -> LeaveAnswer:
         return self._membership.request(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
@@ -176,6 +212,16 @@ class Exchange:
         key = uuid.uuid4().hex
         self._own.kept = Kept(key, self._state.about(self._contributors), self._state.arrays())
         self._membership.request(StateStored, serial=next(self._serials), step_id=self.step_id, key=key)
+
+    def _save_state(self) -> None:
+        """Writes the checkpoint with which the job is stopped."""
+        assert self.step_id is not None
+        problem = ""
+        try:
+            self._state.save(self.step_id.step)
+        except StorageError as error:
+            problem = str(error)
+        self._membership.request(StateSaved, serial=next(self._serials), step_id=self.step_id, problem=problem)
 
     def _load_state(self, holder: MemberId, key: str) -> bool:
         """False if it is not there any more."""

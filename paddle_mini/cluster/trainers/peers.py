@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..client import Call, Client
-from ..collective_protocol import GetGradient, GetMean, GetMemory, GetState, Wake
+from ..collective_protocol import GetAddresses, GetGradient, GetMean, GetMemory, GetState, Wake
 from ..engine import TrainerLink
 from ..errors import ClusterError, Gone, Timeout
-from ..protocol import GetAddresses
 from ..replies import StoredState
 from ..values import MemberId, StepId
 from ..wire import Arrays
