@@ -218,7 +218,7 @@ def test_checkpoints_are_written_as_time_goes_by(tmp_path):
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
         return pm.io.CheckpointManager(tmp_path / "trainers").latest()
 
-    assert pm.cluster.run(watching, 1, mode="collective", directory=tmp_path, checkpoint_seconds=1e-6).returned == [3]
+    assert pm.cluster.run(watching, 1, mode="collective", directory=tmp_path, checkpoint_seconds=1e-6).returned == [2]
 
 
 def test_all_trainers_may_die_and_the_job_goes_on_from_its_checkpoint(tmp_path):
@@ -235,6 +235,24 @@ def test_all_trainers_may_die_and_the_job_goes_on_from_its_checkpoint(tmp_path):
     assert made >= 5 + 8, "five steps before, eight of the second lives, which a trainer may make alone for a moment"
     for values in result.returned:
         assert all(np.isfinite(value).all() for value in values.values())
+
+
+def test_a_checkpoint_has_the_schedule_of_its_step(tmp_path):
+    engine, begins = ThreadEngine(), []
+
+    def trains():
+        rate = pm.lr.ExponentialDecay(0.01, 0.9)
+        _, _, loss = classifier(lambda loss: pm.optimizer.Adam(rate).minimize(loss))
+        trainer = begun()
+        begins.append((trainer._exchange.step_id.step, rate.last_epoch))
+        for step in range(4):
+            if step == 3 and len(begins) == 1:
+                engine.kill("trainer 0")
+            trainer.run(batch(8 * step, 8 * step + 8), [loss])
+            rate.step()
+
+    pm.cluster.run(trains, 1, None, "collective", engine, tmp_path, checkpoint_seconds=1e-6)
+    assert begins == [(0, 0), (3, 3)]
 
 
 def test_one_that_the_others_wait_for_in_vain_is_told_of():

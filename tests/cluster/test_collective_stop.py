@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from chaotic_engine import ChaoticThreads
 from cluster_jobs import batch, begun, classifier, everything
 from cluster_moments import TIMEOUT, at, reach
 from live_threads import threads
@@ -17,6 +18,7 @@ from paddle_mini.cluster import TrainerFailed
 from paddle_mini.cluster.trainers.host_gradients import HostGradients
 from small_model import assert_same_bits
 
+SEEDS = int(os.environ.get("PM_CHAOS_SEEDS", "6"))
 END = 9
 """Steps of the job."""
 
@@ -99,6 +101,14 @@ def test_it_continues_after_a_trainer_has_died_too_often(engine, tmp_path, expec
     with pytest.raises(TrainerFailed, match="died, and was restarted 0 times"), at(tmp_path / "moment", die):
         run(begun_engine, tmp_path / "job", tmp_path, 5, restarts=0)
     resumes(engine(), tmp_path, expected, 5)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_messages_that_are_lost_doubled_and_late(seed, tmp_path, expected):
+    """Also those of the trainer that fails: then the other one writes, at the latest when the first is taken for lost."""
+    with pytest.raises(TrainerFailed, match="what was read is wrong"):
+        run(ChaoticThreads(seed, lost=6), tmp_path / "job", tmp_path, 4, [seed % 2], lease=0.4)
+    resumes("threads", tmp_path, expected, 4)
 
 
 def test_a_disk_that_fails_is_told_and_hides_no_error(tmp_path, caplog):

@@ -79,6 +79,8 @@ class CollectiveTrainer(Trainer):
 
     def _run(self, feed: Mapping[str, Any] | None, fetch_list: Vars | None, return_numpy: bool) -> list[Any]:
         self._rejoin()
+        if self._exchange.is_first:
+            self._state.save_if_due(self._step)  # now, as the user has advanced the schedules since the last step
         fetches = [name_of(item) for item in as_fetches(fetch_list)]
         late = [name for name in fetches if name in self._split.late]
         computed = [name for name in fetches if name not in self._split.late and name not in self._split.changed]
@@ -89,8 +91,6 @@ class CollectiveTrainer(Trainer):
         found: dict[str, Any] = dict.fromkeys(late)
         if outcome is Outcome.MEAN:
             found.update(zip(late, self._optimize(late, return_numpy)))
-            if self._exchange.is_first:
-                self._state.save_if_due(self._step)
         if bad is not None:
             raise NotFinite(
                 f"the gradient of trainer {self.number} for step {self._step - 1} is not finite in '{bad}': "
