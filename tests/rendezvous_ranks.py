@@ -23,7 +23,7 @@ class Rank:
         reply = {
             word: value
             for word, value in reply.items()
-            if word not in ("ok", "life", "token", "version", "repeated") and (word, value) not in NOTHING
+            if word not in ("ok", "life", "token", "version", "repeated", "numbers") and (word, value) not in NOTHING
         }
         if name == "join_rendezvous" and "step_id" in reply:
             self.step_id = reply["step_id"]

@@ -78,12 +78,14 @@ class StateSaved(FromTrainer, Request[replies.Done], service="coordinator"):
 
 @dataclass
 class Arrive(FromTrainer, Request[replies.Arrived], service="coordinator"):
-    """Collective mode: the trainer has arrived at a step. has_gradient: the others can read its gradient. gpu: that has it.
+    """Collective mode: the trainer has arrived at a step. has_gradient: the others can read its gradient; number: of the one
+    that is in its memory, where trainers of its machine need not ask for it; 0 if it is not there. gpu: that has it.
     fails: its function has failed, which stops the job: it makes no step, but it may have the newest state."""
 
     serial: int
     step_id: StepId
     has_gradient: bool
+    number: int = 0
     gpu: Gpu | None = None
     fails: bool = False
 

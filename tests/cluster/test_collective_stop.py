@@ -15,6 +15,7 @@ from cluster_jobs import batch, begun, classifier, everything
 from cluster_moments import TIMEOUT, at, reach
 from live_threads import threads
 from paddle_mini.cluster import TrainerFailed
+from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.trainers.host_gradients import HostGradients
 from small_model import assert_same_bits
 
@@ -128,6 +129,24 @@ def test_a_disk_that_fails_is_told_and_hides_no_error(tmp_path, caplog):
         pm.cluster.run(trains, 2, None, "collective", directory=tmp_path / "job")
     (told,) = [text for text in caplog.messages if "no checkpoint was written when the job was stopped" in text]
     assert "trainers" in told
+
+
+def test_a_checkpoint_has_the_schedule_of_its_step(tmp_path):
+    engine, begins = ThreadEngine(), []
+
+    def trains():
+        rate = pm.lr.ExponentialDecay(0.01, 0.9)
+        _, _, loss = classifier(lambda loss: pm.optimizer.Adam(rate).minimize(loss))
+        trainer = begun()
+        begins.append((trainer._exchange.step_id.step, rate.last_epoch))
+        for step in range(4):
+            if step == 3 and len(begins) == 1:
+                engine.kill("trainer 0")
+            trainer.run(batch(8 * step, 8 * step + 8), [loss])
+            rate.step()
+
+    pm.cluster.run(trains, 1, None, "collective", engine, tmp_path, checkpoint_seconds=1e-6)
+    assert begins == [(0, 0), (3, 3)]
 
 
 def test_a_step_whose_optimizer_fails_is_not_taken_for_made(monkeypatch, tmp_path):

@@ -238,8 +238,9 @@ class Rendezvous:
         incarnations = self._present()
         arrived = {MemberId(number, incarnations[number]): one for number, one in sorted(self._inside.items()) if one}
         contributors = [life for life, one in arrived.items() if one.has_gradient]
+        numbers = [one.number for one in arrived.values() if one.has_gradient]
         clique = self._cliques.of({life: one.gpu for life, one in arrived.items()})
-        self._decided = self._step_id, Arrived(ArriveAnswer.COMPLETE, contributors, clique)
+        self._decided = self._step_id, Arrived(ArriveAnswer.COMPLETE, contributors, numbers, clique)
         self._started_steps = True
         self._step_id = StepId(self._step_id.epoch, self._step_id.step + 1)
         self._inside = dict.fromkeys(self._inside)

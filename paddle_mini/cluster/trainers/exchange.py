@@ -92,7 +92,8 @@ class Exchange:
         while True:
             self._own.gradient_of = self.step_id if has_gradient else None
             me, gpu = self._membership.life, self._gradients.gpu
-            arrival = {"step_id": self.step_id, "has_gradient": has_gradient, "gpu": gpu}
+            number = self._memory.gradient.serial if self._own.is_in_memory else 0
+            arrival = {"step_id": self.step_id, "has_gradient": has_gradient, "number": number, "gpu": gpu}
             reply = self._membership.request(Arrive, serial=next(self._serials), **arrival)
             if reply.answer is ArriveAnswer.STORE:
                 self._store_state()
@@ -171,12 +172,13 @@ class Exchange:
             return self._gradients.add_up(reply.clique, me, len(of), takes_part=me in of)
         has_brought = self._gradients.give_to_host()
         own = of.index(me) if me in of else None
-        return (own is None or self._compute_share(of, own, has_brought)) and self._gather(of, own)
+        return (own is None or self._compute_share(reply, own, has_brought)) and self._gather(of, own)
 
-    def _compute_share(self, of: list[MemberId], own: int, has_brought: bool) -> bool:
+    def _compute_share(self, reply: Arrived, own: int, has_brought: bool) -> bool:
         assert self.step_id is not None
+        of = reply.contributors
         self._own.mean_of = None
-        read = self._peers.gradients(of, self.step_id, own, has_brought)
+        read = self._peers.gradients(reply, self.step_id, own, has_brought)
         if read is None:
             return False
         parts = [one.arrays for one in read]
