@@ -33,10 +33,11 @@ def exchanged(megabytes: int, steps: int) -> list[float]:
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
     trainer = pm.cluster.join(exe=exe)
-    mean = next(iter(trainer._exchange.means.views.values()))
+    memory = trainer._gradients.memory
+    mean = next(iter(memory.mean.buffer.views.values()))
     ends = []
     for step in range(WARM + steps + 1):
-        with trainer._exchange.new_gradient() as gradients:
+        with memory.gradient.changing() as gradients:
             next(iter(gradients.views.values()))[-1] = trainer.number + 1
         trainer._exchange.mean(has_gradient=True)
         ends.append(time.monotonic())

@@ -23,7 +23,7 @@ class Rank:
         reply = {
             word: value
             for word, value in reply.items()
-            if word not in ("ok", "life", "token", "version", "repeated") and (word, value) not in NOTHING
+            if word not in ("ok", "life", "token", "version", "repeated", "numbers") and (word, value) not in NOTHING
         }
         if name == "join_rendezvous" and "step_id" in reply:
             self.step_id = reply["step_id"]
@@ -41,6 +41,9 @@ class Rank:
 
     def arrive(self, has_gradient=True, gpu=None):
         return self.request("arrive", step_id=self.step_id, has_gradient=has_gradient, gpu=gpu)
+
+    def fails(self):
+        return self.request("arrive", step_id=self.step_id, has_gradient=False, fails=True)
 
     def leave(self, done=False):
         return self.request("leave_rendezvous", step_id=self.step_id, done=done)

@@ -21,7 +21,7 @@ from .process_log import ProcessLogger
 from .servers.checkpoint_file import blocks, found, verified
 from .servers.parameter_shard import ParameterShard
 from .shards import ParameterInfo, join_blocks
-from .trainers.training_state import FOLDER
+from .trainer_checkpoints import FOLDER
 from .wire import Header
 
 PROGRAM = "program"

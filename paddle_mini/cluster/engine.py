@@ -81,6 +81,10 @@ class Killed(BaseException):
     """Ends a trainer: raised by its link, and not caught by code of users or of this package."""
 
 
+def nothing() -> None:
+    """Is done before trainers are stopped."""
+
+
 class Engine(ABC):
     """Starts and stops services and trainers."""
 
@@ -94,10 +98,12 @@ class Engine(ABC):
         """A link for the process that started the job."""
 
     @abstractmethod
-    def run_trainers(self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int) -> list[Any]:
+    def run_trainers(
+        self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int, stopping: Callable[[], None] = nothing
+    ) -> list[Any]:
         """Runs work(number, link) for all trainers concurrently; returns their results, in order. A trainer that dies
         is restarted, at most `restarts` times; when one raises, the others are stopped, and TrainerFailed is raised
-        from it."""
+        from it. stopping() is called before that, and before Ctrl-C stops all: trainers still run."""
 
     @abstractmethod
     def stop(self) -> None:

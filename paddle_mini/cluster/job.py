@@ -26,7 +26,7 @@ from .engine import Engine, Link, Service, TrainerLink
 from .errors import Malformed, TrainerFailed, storage_errors
 from .job_directory import job_directory, require_kind
 from .job_settings import COLLECTIVE, JobSettings
-from .last_checkpoint import write_after_failure, write_last_checkpoint
+from .last_checkpoint import write_after_failure, write_last_checkpoint, write_newest_state
 from .object_store import ObjectStore, is_url
 from .process_log import ProcessLogger, log_context
 from .protocol import GetJobStatus, GetServerStatus
@@ -122,7 +122,7 @@ def run(
 
     TrainerFailed, from the exception of the function, when it raises in a trainer; StorageError for a directory that
     can't be used, or in which another job runs. A trainer that fails, Ctrl-C and SIGTERM stop a job, with checkpoints as at
-    its end, but not in collective mode, which resumes from the last one of every checkpoint_seconds.
+    its end.
     Example:
         >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
         >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(w)
@@ -167,8 +167,13 @@ def run(
         ends.enter_context(watching(client, seen_by, status_seconds))
         tasks = {} if directory is None else client.request("coordinator", GetJobStatus()).tasks
         was_over = bool(tasks) and tasks["done"] > 0 and not tasks["todo"] and not tasks["pending"]
+
+        def stopping() -> None:
+            if directory is not None and facts.is_collective:
+                write_newest_state(begun.link(), facts)
+
         try:
-            ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
+            ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts, stopping)
         except KeyboardInterrupt:
             if keeps:
                 write_last_checkpoint(begun.link(), facts)

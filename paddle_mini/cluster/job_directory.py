@@ -12,7 +12,7 @@ from ..io.regular_files import open_regular, path_of
 from .errors import StorageError, WrongJob, storage_errors
 from .object_store import is_url
 from .servers.checkpoint_file import is_checkpoint
-from .trainers.training_state import FOLDER
+from .trainer_checkpoints import FOLDER
 
 LOCK = "job.lock"
 

@@ -1,9 +1,10 @@
-# The checkpoint of all servers with which a job ends.
+# The checkpoints with which a job ends.
 from __future__ import annotations
 
 import time
 
 from .client import Call, Client, required
+from .collective_protocol import Stop
 from .engine import Link
 from .errors import ClusterError, NotInitialised
 from .job_settings import JobSettings
@@ -32,3 +33,15 @@ def write_after_failure(link: Link, settings: JobSettings) -> None:
         write_last_checkpoint(link, settings, min(settings.timeout, _SOON))
     except ClusterError as error:
         _log.error("not all servers have written a checkpoint at the end of the job: %s", error)
+
+
+def write_newest_state(link: Link, settings: JobSettings) -> None:
+    """In collective mode, while trainers run: no further step is made, and one of them writes a checkpoint of the last. It may be
+    that none comes to its next step within `timeout` seconds, or that its disk fails; why the job ends matters more."""
+    client = Client(link, **{**settings.client_options(), "wait_timeout": settings.timeout})
+    try:
+        problem = client.request("coordinator", Stop()).problem
+    except ClusterError as error:
+        problem = str(error)
+    if problem:
+        _log.error("no checkpoint was written when the job was stopped: %s", problem)

@@ -11,7 +11,7 @@ from ..errors import shown
 from . import replies
 from .errors import Malformed, NotFinite
 from .messages import Request
-from .values import BlockDigest, BlockKey, FromMember, FromTrainer, Gpu, MemberId, NewBlock, Part, StepId, TaskId
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, Part, TaskId
 from .wire import Arrays
 
 # To the coordinator
@@ -100,65 +100,6 @@ class EndTasks(FromTrainer, Request[replies.TasksEnded], service="coordinator"):
 
     tasks: list[TaskId]
     failed: bool = False
-
-
-@dataclass
-class JoinRendezvous(FromTrainer, Request[replies.RendezvousJoined], service="coordinator"):
-    """Collective mode: the trainer joins and gets the common state. serial: of the request; increases. has: the state
-    that it has; lost: the key of a state that its holder has lost; layout: digest of its variables; address: where other
-    trainers reach it."""
-
-    serial: int
-    layout: str
-    address: str
-    has: StepId | None = None
-    lost: str | None = None
-
-
-@dataclass
-class StateStored(FromTrainer, Request[replies.Done], service="coordinator"):
-    """Collective mode: the trainer keeps its state for others, under this key."""
-
-    serial: int
-    step_id: StepId
-    key: str
-
-
-@dataclass
-class Arrive(FromTrainer, Request[replies.Arrived], service="coordinator"):
-    """Collective mode: the trainer has arrived at a step. has_gradient: the others can read its gradient. gpu: that has it."""
-
-    serial: int
-    step_id: StepId
-    has_gradient: bool
-    gpu: Gpu | None = None
-
-
-@dataclass
-class LeaveRendezvous(FromTrainer, Request[replies.RendezvousLeft], service="coordinator"):
-    """Collective mode: the trainer leaves. done: it has finished the work of the last trainer."""
-
-    serial: int
-    step_id: StepId
-    done: bool
-
-
-@dataclass
-class AwaitEnd(FromTrainer, Request[replies.RendezvousLeft], service="coordinator"):
-    """Collective mode: the trainer has left after its last step. The reply comes when no other trainer needs its state any more,
-    however long that takes."""
-
-    is_patient = True
-
-    serial: int
-    step_id: StepId
-
-
-@dataclass
-class GetAddresses(Request[replies.Addresses], service="coordinator"):
-    """Collective mode: where these trainers are reached, of which some may have left."""
-
-    of: list[MemberId]
 
 
 @dataclass

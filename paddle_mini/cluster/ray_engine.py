@@ -13,7 +13,7 @@ from typing import Any
 
 from ..environment import value_of
 from ..termination import in_main_thread
-from .engine import Engine, Link, Service, TrainerLink
+from .engine import Engine, Link, Service, TrainerLink, nothing
 from .errors import Timeout, TrainerFailed
 from .process_log import ProcessLogger
 from .ray_head import HeadWatch, connect, use_token
@@ -101,7 +101,9 @@ class RayEngine(Engine):
         self._links.append(self._network.link(self._addresses, self._services))
         return self._links[-1]
 
-    def run_trainers(self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int) -> list[Any]:
+    def run_trainers(
+        self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int, stopping: Callable[[], None] = nothing
+    ) -> list[Any]:
         results: list[Any] = [None] * count
         lives = [0] * count
         running: dict[Any, int] = {}
@@ -134,6 +136,9 @@ class RayEngine(Engine):
                     raised = getattr(error, "cause", None) or error  # Ray's has the actor's traceback as well
                     raise TrainerFailed.of(number, raised) from error
             return results
+        except (KeyboardInterrupt, TrainerFailed):
+            stopping()
+            raise
         finally:
             self._end(actor for actor, _ in self._trainers.values())
             self._await_trainers()

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .errors import Malformed
 from .latencies import Latencies
 from .memory_file import Place
 from .messages import Reply, ServerReply
@@ -122,16 +123,30 @@ class RendezvousJoined(Reply):
 
 @dataclass
 class Arrived(Reply):
-    """contributors: the trainers whose gradients make the step. clique: of all trainers that make it, if their GPUs add up."""
+    """contributors: the trainers whose gradients make the step; numbers: of these, as in the request. clique: of all trainers
+    that make it, if their GPUs add up."""
 
     answer: ArriveAnswer
     contributors: list[MemberId] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     clique: Clique | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.numbers) != len(self.contributors):
+            raise Malformed(f"{len(self.numbers)} numbers of the gradients of {len(self.contributors)} contributors")
 
 
 @dataclass
 class RendezvousLeft(Reply):
     answer: LeaveAnswer
+
+
+@dataclass
+class Stopped(Reply):
+    """step: of the state that was to be saved; None if there was none. problem: why it was not."""
+
+    step: int | None = None
+    problem: str = ""
 
 
 @dataclass

@@ -10,7 +10,7 @@ from itertools import count as counting
 from queue import SimpleQueue
 from typing import Any
 
-from .engine import Answer, Batching, Engine, Envelope, Killed, Link, Respond, Service, TrainerLink
+from .engine import Answer, Batching, Engine, Envelope, Killed, Link, Respond, Service, TrainerLink, nothing
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 
 TICK = 0.1
@@ -85,7 +85,9 @@ class ThreadEngine(Engine):
     def link(self) -> Link:
         return _ThreadLink(self)
 
-    def run_trainers(self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int) -> list[Any]:
+    def run_trainers(
+        self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int, stopping: Callable[[], None] = nothing
+    ) -> list[Any]:
         ended: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
         results: list[Any] = [None] * count
         lives, threads = [0] * count, set()
@@ -114,6 +116,9 @@ class ThreadEngine(Engine):
                     _log.warning("trainer %d died; it is restarted", number)
                     begin(number)
             return results
+        except (KeyboardInterrupt, TrainerFailed):
+            stopping()
+            raise
         finally:
             self._end(threads)
 

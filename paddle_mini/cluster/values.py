@@ -98,15 +98,15 @@ class JoinAnswer(str, Enum):
 
 class ArriveAnswer(str, Enum):
     """COMPLETE: the step is complete. STORE: this trainer must keep its state for others. REJOIN: it must join the
-    rendezvous again."""
+    rendezvous again. SAVE: the job is stopped, and this trainer must write a checkpoint of its state."""
 
-    COMPLETE, STORE, REJOIN = "complete", "store", "rejoin"
+    COMPLETE, STORE, REJOIN, SAVE = "complete", "store", "rejoin", "save"
 
 
 class LeaveAnswer(str, Enum):
-    """LEFT: the trainer has left. LAST: it is the last one; STORE, REJOIN: as for ArriveAnswer."""
+    """LEFT: the trainer has left. LAST: it is the last one; STORE, REJOIN, SAVE: as for ArriveAnswer."""
 
-    LEFT, LAST, STORE, REJOIN = "left", "last", "store", "rejoin"
+    LEFT, LAST, STORE, REJOIN, SAVE = "left", "last", "store", "rejoin", "save"
 
 
 class TaskAnswer(str, Enum):

@@ -1,8 +1,11 @@
 """The messages of a step in collective mode."""
 
+import os
 import re
 import time
 from collections import Counter
+
+import pytest
 
 import paddle_mini as pm
 from cluster_jobs import batch, begun, classifier
@@ -22,8 +25,16 @@ class Counting(ThreadEngine):
         super().post(request, respond, timeout)
 
 
-def test_trainers_that_wait_for_a_slow_one_do_not_ask_again():
-    """A step of n trainers costs each of them one request to the coordinator and two to each of the others."""
+def no_memory(*_):
+    raise OSError("no memory")
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_trainers_that_wait_for_a_slow_one_do_not_ask_again(is_shared, monkeypatch):
+    """A step of n trainers costs each of them one request to the coordinator and one to each of the others, whose gradient it
+    also asks for where it can't read their memory."""
+    if not is_shared:
+        monkeypatch.setattr(os, "memfd_create", no_memory)
 
     def slow(steps):
         _, _, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
@@ -35,5 +46,5 @@ def test_trainers_that_wait_for_a_slow_one_do_not_ask_again():
 
     engine = Counting()
     pm.cluster.run(slow, 3, None, "collective", engine, args=(6,))
-    expected = {"arrive": 3 * 6, "get_gradient": 3 * 2 * 6, "get_mean": 3 * 2 * 6, "wake": 3 * 6}
+    expected = {"arrive": 3 * 6, "get_gradient": 0 if is_shared else 3 * 2 * 6, "get_mean": 3 * 2 * 6, "wake": 3 * 6}
     assert {name: engine.counts[name] for name in expected} == expected

@@ -146,10 +146,10 @@ def test_garbage_for_services_of_a_job(engine, tmp_path):
 
 def test_trainers_may_begin_before_servers(engine):
     class Late(engine):
-        def run_trainers(self, work, count, restarts):
+        def run_trainers(self, *arguments):
             for name in ("coordinator", "server 1"):
                 die(self, name, 0.3)
-            return super().run_trainers(work, count, restarts)
+            return super().run_trainers(*arguments)
 
     result = pm.cluster.run(train, 2, 2, "sync", Late(), args=(3, adam))
     assert result.counts["applied"] == 2 * 2 * 3

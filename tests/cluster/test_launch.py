@@ -209,6 +209,22 @@ def test_it_is_ended_with_checkpoints_and_goes_on(launch, folder, number, status
     assert applied == sum(made) + 2 * 2 * 4
 
 
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_in_collective_mode_too(launch, folder, number, status):
+    words = ["--trainers", "2", "--mode", "collective", "--directory", "job", "code/train.py", "--steps"]
+    command = [*COMMAND, *words, "100000000"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+        assert job.stdout.readline().endswith("continues\n")
+        job.send_signal(number)
+        _, err = job.communicate(timeout=60)
+    assert job.returncode == status and "Traceback" not in err
+    checkpoints = pm.io.CheckpointManager(folder / "job" / "trainers")
+    made = checkpoints.latest()
+    assert made >= 2
+    launch(*words, 4)
+    assert checkpoints.latest() == made + 4
+
+
 def test_the_error_of_run_ends_at_the_users_line():
     with pytest.raises(pm.cluster.TrainerFailed) as caught:
         pm.cluster.run(lambda: np.zeros(3).reshape(2))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar, get_args
 
+from ..collective_protocol import GetAddresses, Stop
 from ..engine import Answer, Batching, Respond
 from ..errors import Malformed, WrongJob
 from ..process_log import EventBuffer, events_sent, log_context, pending_events
@@ -15,7 +16,6 @@ from ..protocol import (
     BeginInit,
     EndInit,
     EndTasks,
-    GetAddresses,
     GetJobStatus,
     GetTasks,
     Heartbeat,
@@ -27,6 +27,7 @@ from ..protocol import (
 )
 from ..replies import Done, HeartbeatReply, JobMembers, JobStatus, Left, Saver, Tasks, TasksEnded, Welcome
 from ..service import Answering
+from ..trainer_checkpoints import saved_step
 from ..values import FromMember, FromTrainer, MemberId, Role
 from ..wire import Arrays
 from .coordinator_file import restoring
@@ -66,7 +67,8 @@ class Coordinator(Answering, Batching):
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
         self._initialisation = Initialisation(settings, self._leases, self._servers, self._renew)
-        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started, self._trainers.require, self._note_end)
+        newest = partial(saved_step, directory)
+        self._rendezvous = Rendezvous(self._incarnations, self._job_facts, self._trainers.require, self._note_end, newest)
         self._durable = DurableState(
             directory,
             settings.job,
@@ -100,6 +102,7 @@ class Coordinator(Answering, Batching):
             View: self._view,
             GetJobStatus: self._status,
             GetAddresses: self._rendezvous.addresses,
+            Stop: lambda request: self._rendezvous.stop(),
             **dict.fromkeys(get_args(RendezvousRequest), self._rendezvous_request),
         }
         super().__init__(

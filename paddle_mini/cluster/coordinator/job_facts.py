@@ -12,11 +12,12 @@ class JobFacts(Facts):
     A job has started when all its initial trainers have joined once. Those that left before count too: a trainer that waits
     for one of the others' data tasks leaves, and would otherwise keep the job from starting, while they wait for the start.
 
-    In collective mode a trainer that has made its last step has ended, until it restarts."""
+    In collective mode a trainer that has made its last step has ended, until it restarts. is_resumed: the coordinator was
+    restarted in this run."""
 
     def __init__(self, run: str, trainers: int):
         super().__init__(started=False, run=run, restarts=0, left=[], ended=[])
-        self._trainers = trainers
+        self._trainers, self.is_resumed = trainers, False
 
     @property
     def started(self) -> bool:
@@ -29,7 +30,8 @@ class JobFacts(Facts):
 
     def resume(self, run: str) -> None:
         """After a restart."""
-        if self.facts["run"] != run:
+        self.is_resumed = self.facts["run"] == run
+        if not self.is_resumed:
             self.facts["started"], self.facts["run"], self.facts["left"], self.facts["ended"] = False, run, [], []
         self.facts["restarts"] += 1
 

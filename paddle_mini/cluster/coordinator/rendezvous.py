@@ -16,8 +16,12 @@ A trainer can't join in the middle of a step: the first member keeps a copy of i
 member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it was
 considered lost, or could not read what it needed from another one, or the coordinator restarted, which loses the
 rendezvous. After a restart, and when all members have left, the rendezvous waits for a request of every trainer that is
-present. Then a new epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a
-checkpoint; the other trainers load it.
+present. Then a new epoch begins with the most advanced state of a trainer, or with the newest checkpoint if that is of a later
+step: those that made it may have died since. Without both it begins with initial values. The other trainers load this state.
+
+When the job is stopped, because its user or the failure of a trainer ends it, no further step is made. So the state with which
+the next step would begin stays the newest, and the first trainer that asks for something and has this state writes a
+checkpoint of it.
 
 A trainer that has left after its last step keeps its state until another one has made a further step, or until all trainers of
 the job have made their last: one that dies in between finds the state when it restarts.
@@ -30,15 +34,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from ..collective_protocol import Arrive, AwaitEnd, GetAddresses, JoinRendezvous, LeaveRendezvous, StateSaved, StateStored
 from ..errors import Malformed
 from ..messages import Wait
-from ..protocol import Arrive, AwaitEnd, GetAddresses, JoinRendezvous, LeaveRendezvous, StateStored
-from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft
+from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft, Stopped
 from ..service import Later
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
 from .cliques import Cliques
+from .job_facts import JobFacts
+from .stopping import Stopping
 
-RendezvousRequest = JoinRendezvous | StateStored | Arrive | LeaveRendezvous | AwaitEnd
+RendezvousRequest = JoinRendezvous | StateStored | StateSaved | Arrive | LeaveRendezvous | AwaitEnd
 _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft
 
 
@@ -51,30 +57,32 @@ class _Stored(NamedTuple):
 
 
 class Rendezvous:
-    """present(): the incarnation of each trainer of the job, by number; started(): whether all trainers have joined the
-    job once; require(number, incarnation): raises Gone unless this trainer is present; note_end(number, ended): notes whether a
-    trainer has made its last step, and returns whether all have. The serial numbers of a
-    trainer's requests increase: a repeated request gets the same reply, an outdated one has no effect. version
-    increases when the replies to requests that wait may have changed.
+    """present(): the incarnation of each trainer of the job, by number; require(number, incarnation): raises Gone unless this
+    trainer is present; note_end(number, ended): notes whether a trainer has made its last step, and returns whether all
+    have; saved(): the step of the newest checkpoint, 0 without one. The serial numbers of a trainer's requests increase: a
+    repeated request gets the same reply, an outdated one has no effect. version increases when the replies to requests that
+    wait may have changed.
     """
 
     def __init__(
         self,
         present: Callable[[], Mapping[int, int]],
-        started: Callable[[], bool],
+        facts: JobFacts,
         require: Callable[[int, int], None],
         note_end: Callable[[int, bool], bool],
+        saved: Callable[[], int],
     ):
-        self._present, self._started, self._require, self._note_end = present, started, require, note_end
+        self._present, self._facts, self._require, self._note_end = present, facts, require, note_end
+        self._saved = saved
         self.version = 0
         self._step_id = StepId("", 0)  # the next step
         self._inside: dict[int, Arrive | None] = {}  # its members, with the requests of those that have arrived
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
-        self._first: int | None = None  # the trainer that provides the first state
+        self._first: int | None = None  # the trainer that provides the first state, of a checkpoint if there is one
         self._stored: dict[int, _Stored] = {}  # by holder
         self._addresses: dict[int, tuple[int, str]] = {}  # incarnation and address, also of trainers that have left
         self._decided: tuple[StepId, Arrived] | None = None  # the previous step
-        self._cliques = Cliques()
+        self._cliques, self._stopping = Cliques(), Stopping()
         self._started_steps = False
         self._layout: str | None = None
         self._last: dict[int, tuple[int, _Reply | None]] = {}
@@ -103,6 +111,9 @@ class Rendezvous:
             reply = self._join(number, request)
         elif isinstance(request, StateStored):
             reply = self._state_stored(number, request)
+        elif isinstance(request, StateSaved):
+            self._stopping.note_saved(number, request.step_id.step, request.problem)
+            reply = Done()
         elif isinstance(request, Arrive):
             reply = self._arrive(number, request)
         else:
@@ -123,8 +134,26 @@ class Rendezvous:
         self._inside.pop(number, None)
         self._waiting.pop(number, None)
         self._last.pop(number, None)
+        self._stopping.note_lost(number)
         if self._first == number:
             self._first = None
+
+    def stop(self) -> Stopped | Later:
+        """Makes no further step. Waits for the checkpoint of the newest state, as long as a trainer may have this state."""
+        self._begin_to_stop()
+        may_be_there = (self._present() or self._kept is not None) and not self._facts.all_ended
+        if self._stopping.result is None and self._has_made_steps and may_be_there:
+            return Later(self.stop)
+        return self._stopping.result or Stopped()
+
+    def _begin_to_stop(self) -> None:
+        self.version += not self._stopping.has_begun
+        self._stopping.has_begun = True
+
+    @property
+    def _has_made_steps(self) -> bool:
+        """Whether the job may have made steps since it was started, also before the coordinator was restarted."""
+        return self._started_steps or self._facts.is_resumed
 
     def _join(self, number: int, request: JoinRendezvous) -> RendezvousJoined | Wait:
         has = request.has
@@ -146,18 +175,20 @@ class Rendezvous:
         return Wait()
 
     def _begin_epoch(self) -> None:
-        """No step is in progress. The trainers with the most advanced state begin; if no trainer has one, the first
-        does."""
+        """No step is in progress. The trainers with the most advanced state begin, or one that loads a checkpoint of a later
+        step; if there is neither, the first does."""
         if self._first is not None or self._waiting.keys() != self._present().keys():
             return
         self.version += 1
         epoch, states = uuid.uuid4().hex, [has for has in self._waiting.values() if has is not None]
-        if not states:
-            self._first, self._step_id = min(self._waiting), StepId(epoch, 0)
+        best = max(states, key=lambda has: (has.step, has.epoch), default=None)
+        self._started_steps = self._started_steps or best is not None
+        holders = [number for number, has in self._waiting.items() if has == best]
+        if best is None or self._saved() > best.step:
+            self._first, self._step_id = min(holders), StepId(epoch, 0)
             return
-        best = max(states, key=lambda has: (has.step, has.epoch))
-        self._step_id, self._started_steps = StepId(epoch, best.step), True
-        for number in [number for number, has in self._waiting.items() if has == best]:
+        self._step_id = StepId(epoch, best.step)
+        for number in holders:
             self._admit(number)
 
     def _admit(self, number: int) -> None:
@@ -176,7 +207,13 @@ class Rendezvous:
 
     def _arrive(self, number: int, request: Arrive) -> Arrived | Wait:
         step_id = request.step_id
+        if request.fails:
+            self._begin_to_stop()
         if number in self._inside and step_id == self._step_id:
+            if self._has_made_steps and self._stopping.asks(number):
+                return Arrived(ArriveAnswer.SAVE)
+            if self._stopping.has_begun:
+                return Arrived(ArriveAnswer.REJOIN) if request.fails else Wait()
             is_last, self._inside[number] = self._inside[number] is None, request
             if not self._is_complete:
                 return Wait()
@@ -192,15 +229,18 @@ class Rendezvous:
     @property
     def _is_complete(self) -> bool:
         """Whether all members have arrived; at the first step, all trainers that the job starts with."""
-        begun = self._started_steps or (self._started() and self._present().keys() == self._inside.keys() | self._waiting.keys())
+        begun = self._started_steps or (
+            self._facts.started and self._present().keys() == self._inside.keys() | self._waiting.keys()
+        )
         return begun and None not in self._inside.values()
 
     def _complete(self) -> None:
         incarnations = self._present()
         arrived = {MemberId(number, incarnations[number]): one for number, one in sorted(self._inside.items()) if one}
         contributors = [life for life, one in arrived.items() if one.has_gradient]
+        numbers = [one.number for one in arrived.values() if one.has_gradient]
         clique = self._cliques.of({life: one.gpu for life, one in arrived.items()})
-        self._decided = self._step_id, Arrived(ArriveAnswer.COMPLETE, contributors, clique)
+        self._decided = self._step_id, Arrived(ArriveAnswer.COMPLETE, contributors, numbers, clique)
         self._started_steps = True
         self._step_id = StepId(self._step_id.epoch, self._step_id.step + 1)
         self._inside = dict.fromkeys(self._inside)
@@ -224,6 +264,8 @@ class Rendezvous:
         all_ended = self._note_end(number, is_behind or keeps)
         if not is_behind and not keeps:
             return RendezvousLeft(LeaveAnswer.REJOIN)
+        if keeps and not all_ended and self._stopping.asks(number):
+            return RendezvousLeft(LeaveAnswer.SAVE)
         return RendezvousLeft(LeaveAnswer.LEFT) if is_behind or all_ended else Wait()
 
     @property

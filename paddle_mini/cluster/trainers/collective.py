@@ -13,8 +13,9 @@ from ...program import Program
 from ...variable import name_of
 from ..client import Client
 from ..engine import TrainerLink
-from ..errors import NotFinite
+from ..errors import ClusterError, NotFinite
 from ..job_settings import JobSettings
+from ..process_log import ProcessLogger
 from .exchange import Exchange, Outcome
 from .gpu_gradients import gradients_of
 from .gradient_memory import GradientMemory
@@ -28,6 +29,8 @@ from .saving import model_writer, values_of
 from .split_program import split_program
 from .trainer import Trainer, Vars, save_if_elected
 from .training_state import TrainingState
+
+_log = ProcessLogger(__name__)
 
 
 class CollectiveTrainer(Trainer):
@@ -60,7 +63,7 @@ class CollectiveTrainer(Trainer):
         peers = Peers(link, self._client, patient, fields)
         address = link.serve(f"trainer {number}", own)
         self._turn = self._membership.turn
-        self._exchange = Exchange(self._membership, self._gradients, own, address, peers, self._state)
+        self._exchange = Exchange(self._membership, self._client, self._gradients, own, address, peers, self._state)
         self._reading = Reading(self._client, self._membership, lambda: None, self._withdraw)
 
     def begin(self) -> None:
@@ -76,6 +79,8 @@ class CollectiveTrainer(Trainer):
 
     def _run(self, feed: Mapping[str, Any] | None, fetch_list: Vars | None, return_numpy: bool) -> list[Any]:
         self._rejoin()
+        if self._exchange.is_first:
+            self._state.save_if_due(self._step)  # now, as the user has advanced the schedules since the last step
         fetches = [name_of(item) for item in as_fetches(fetch_list)]
         late = [name for name in fetches if name in self._split.late]
         computed = [name for name in fetches if name not in self._split.late and name not in self._split.changed]
@@ -85,9 +90,7 @@ class CollectiveTrainer(Trainer):
             outcome = self._exchange.mean(has_gradient=bad is None)
         found: dict[str, Any] = dict.fromkeys(late)
         if outcome is Outcome.MEAN:
-            found.update(zip(late, self._gradients.optimize(late, return_numpy)))
-            if self._exchange.is_first:
-                self._state.save_if_due(self._step)
+            found.update(zip(late, self._optimize(late, return_numpy)))
         if bad is not None:
             raise NotFinite(
                 f"the gradient of trainer {self.number} for step {self._step - 1} is not finite in '{bad}': "
@@ -96,6 +99,13 @@ class CollectiveTrainer(Trainer):
         self._pace.steps += 1
         found.update(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
+
+    def _optimize(self, late: list[str], return_numpy: bool) -> list[Any]:
+        try:
+            return self._gradients.optimize(late, return_numpy)
+        except BaseException:  # an executor that fails leaves the scope as it was
+            self._exchange.undo()
+            raise
 
     @property
     def _step(self) -> int:
@@ -128,7 +138,15 @@ class CollectiveTrainer(Trainer):
             self._membership.end()
 
     def fail(self) -> None:
-        """Sends pending log events before an error ends this trainer."""
+        """Before an error ends this trainer: writes the last checkpoint of the job, if this trainer has the newest state, and
+        sends pending log events. A thread of the user that makes a step meanwhile is told of the end by the coordinator."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._exchange.fail()
+            except ClusterError as error:  # the error that ends the trainer matters more
+                _log.info("%s", error)
+            finally:
+                self._turn.release()
         self._membership.flush_events()
 
     def kill(self) -> None:

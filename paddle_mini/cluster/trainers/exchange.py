@@ -6,7 +6,9 @@ from collections.abc import Callable
 from enum import Enum
 from itertools import count
 
-from ..protocol import Arrive, AwaitEnd, JoinRendezvous, LeaveRendezvous, StateStored
+from ..client import Client
+from ..collective_protocol import Arrive, AwaitEnd, JoinRendezvous, LeaveRendezvous, StateSaved, StateStored
+from ..errors import StorageError
 from ..replies import Arrived
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
 from .host_gradients import HostGradients
@@ -14,6 +16,9 @@ from .membership import Membership
 from .peer import Kept, Peer
 from .peers import Peers
 from .training_state import TrainingState
+
+_SOON = 5.0
+"""Seconds in which the coordinator must answer a trainer that has failed."""
 
 
 class Outcome(Enum):
@@ -38,9 +43,17 @@ class Exchange:
     """
 
     def __init__(
-        self, membership: Membership, gradients: HostGradients, own: Peer, address: str, peers: Peers, state: TrainingState
+        self,
+        membership: Membership,
+        client: Client,
+        gradients: HostGradients,
+        own: Peer,
+        address: str,
+        peers: Peers,
+        state: TrainingState,
     ):
-        self._membership, self._gradients, self._peers, self._state = membership, gradients, peers, state
+        self._membership, self._client = membership, client
+        self._gradients, self._peers, self._state = gradients, peers, state
         self._memory, self._own, self._address = gradients.memory, own, address
         self.step_id: StepId | None = None
         self.inside = False
@@ -62,8 +75,7 @@ class Exchange:
                 address=self._address,
             )
             if reply.answer is JoinAnswer.FIRST:
-                self.step_id = StepId(reply.step_id.epoch, self._state.resume())
-                self._store_state()
+                self._resume(reply.step_id.epoch)
             elif reply.holder is not None and not self._load_state(reply.holder, reply.key):
                 lost = reply.key
                 continue
@@ -80,10 +92,14 @@ class Exchange:
         while True:
             self._own.gradient_of = self.step_id if has_gradient else None
             me, gpu = self._membership.life, self._gradients.gpu
-            arrival = {"step_id": self.step_id, "has_gradient": has_gradient, "gpu": gpu}
+            number = self._memory.gradient.serial if self._own.is_in_memory else 0
+            arrival = {"step_id": self.step_id, "has_gradient": has_gradient, "number": number, "gpu": gpu}
             reply = self._membership.request(Arrive, serial=next(self._serials), **arrival)
             if reply.answer is ArriveAnswer.STORE:
                 self._store_state()
+                continue
+            if reply.answer is ArriveAnswer.SAVE:  # and then it waits for the end
+                self._save_state()
                 continue
             if reply.answer is ArriveAnswer.COMPLETE:
                 self._own.kept = None  # who waited for it has loaded it
@@ -121,9 +137,29 @@ class Exchange:
     def end(self, when_last: Callable[[], None]) -> None:
         """Leaves after the last step; returns when no other trainer needs this one's state."""
         self.leave(when_last)
-        while self._membership.request(AwaitEnd, serial=next(self._serials), step_id=self.step_id).answer is LeaveAnswer.REJOIN:
-            self.join()
-            self.leave(when_last)
+        while (answer := self._await_end()) is not LeaveAnswer.LEFT:
+            if answer is LeaveAnswer.SAVE:
+                self._save_state()
+            else:
+                self.join()
+                self.leave(when_last)
+
+    def fail(self) -> None:
+        """The trainer has failed, which stops the job: writes a checkpoint if this trainer has the newest state. Sends one
+        message only, as the coordinator may be the reason."""
+        if self.inside and self.step_id is not None:
+            arrival = Arrive(*self._membership.life, next(self._serials), self.step_id, has_gradient=False, fails=True)
+            if self._client.once("coordinator", arrival, _SOON).answer is ArriveAnswer.SAVE:
+                self._save_state()
+
+    def undo(self) -> None:
+        """The optimizer has failed with the mean of the last step, so that this trainer has the state before it."""
+        assert self.step_id is not None
+        self.step_id = StepId(self.step_id.epoch, self.step_id.step - 1)
+        self.inside = False
+
+    def _await_end(self) -> LeaveAnswer:
+        return self._membership.request(AwaitEnd, serial=next(self._serials), step_id=self.step_id).answer
 
     def _leave_once(self, done: bool) -> LeaveAnswer:
         return self._membership.request(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
@@ -136,12 +172,13 @@ class Exchange:
             return self._gradients.add_up(reply.clique, me, len(of), takes_part=me in of)
         has_brought = self._gradients.give_to_host()
         own = of.index(me) if me in of else None
-        return (own is None or self._compute_share(of, own, has_brought)) and self._gather(of, own)
+        return (own is None or self._compute_share(reply, own, has_brought)) and self._gather(of, own)
 
-    def _compute_share(self, of: list[MemberId], own: int, has_brought: bool) -> bool:
+    def _compute_share(self, reply: Arrived, own: int, has_brought: bool) -> bool:
         assert self.step_id is not None
+        of = reply.contributors
         self._own.mean_of = None
-        read = self._peers.gradients(of, self.step_id, own, has_brought)
+        read = self._peers.gradients(reply, self.step_id, own, has_brought)
         if read is None:
             return False
         parts = [one.arrays for one in read]
@@ -163,11 +200,30 @@ class Exchange:
             self._memory.mean.buffer.set_share(number, len(of), one.arrays)
         return all(one.is_intact() for one in read)
 
+    def _resume(self, epoch: str) -> None:
+        """Begins an epoch with the newest checkpoint or, if that is not newer, with the state that this trainer has."""
+        own = None if self.step_id is None else self.step_id.step
+        step = self._state.resume(own)
+        if step != own:
+            self._contributors = []  # a checkpoint does not tell
+        self.step_id = StepId(epoch, step)
+        self._store_state()
+
     def _store_state(self) -> None:
         assert self.step_id is not None
         key = uuid.uuid4().hex
         self._own.kept = Kept(key, self._state.about(self._contributors), self._state.arrays())
         self._membership.request(StateStored, serial=next(self._serials), step_id=self.step_id, key=key)
+
+    def _save_state(self) -> None:
+        """Writes the checkpoint with which the job is stopped."""
+        assert self.step_id is not None
+        problem = ""
+        try:
+            self._state.save(self.step_id.step)
+        except StorageError as error:
+            problem = str(error)
+        self._membership.request(StateSaved, serial=next(self._serials), step_id=self.step_id, problem=problem)
 
     def _load_state(self, holder: MemberId, key: str) -> bool:
         """False if it is not there any more."""

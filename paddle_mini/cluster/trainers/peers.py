@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..client import Call, Client
-from ..collective_protocol import GetGradient, GetMean, GetMemory, GetState, Wake
+from ..collective_protocol import GetAddresses, GetGradient, GetMean, GetMemory, GetState, Wake
 from ..engine import TrainerLink
 from ..errors import ClusterError, Gone, Timeout
-from ..protocol import GetAddresses
-from ..replies import StoredState
+from ..replies import Arrived, StoredState
 from ..values import MemberId, StepId
 from ..wire import Arrays
 from .flat_buffer import Fields
@@ -36,11 +35,25 @@ class Peers:
         self._link, self._client, self._patient, self._fields = link, client, patient, fields
         self._memories: dict[MemberId, GradientMemory | None] = {}  # known trainers; None: it can't be read here
 
-    def gradients(self, of: Sequence[MemberId], step_id: StepId, share: int, has_brought: bool) -> list[Read] | None:
-        """This share of the gradient of each contributor but the one that computes it, which asks; None if one is missing.
-        has_brought: the own gradient is in the memory now: the own service answers those that wait for it."""
-        asked = [(life, share) for number, life in enumerate(of) if number != share]
-        return self._read(GetGradient, asked, step_id, len(of), _wakes(of[share], has_brought and asked))
+    def gradients(self, arrived: Arrived, step_id: StepId, share: int, has_brought: bool) -> list[Read] | None:
+        """This share of the gradient of each contributor but the one that computes it, which asks for those that it can't read;
+        None if one is missing. has_brought: the own gradient is in the memory now: the own service answers those that wait
+        for it."""
+        of = arrived.contributors
+        others = [(life, number) for at, (life, number) in enumerate(zip(of, arrived.numbers)) if at != share]
+        if not self._meet([life for life, _ in others]):
+            return None
+        read = {}
+        for life, number in others:
+            memory = self._memories[life]
+            if memory is not None and number:
+                read[life] = Read(memory.gradient.buffer.share(share, len(of)), memory.gradient, number)
+        asked = [(life, share) for life, _ in others if life not in read]
+        found = self._read(GetGradient, asked, step_id, len(of), _wakes(of[share], has_brought and others))
+        if found is None:
+            return None
+        read.update(zip([life for life, _ in asked], found))
+        return [read[life] for life, _ in others]
 
     def means(self, of: Sequence[MemberId], step_id: StepId, own: int | None) -> list[Read] | None:
         """The share of the mean that each contributor computes, but the own one, which is known now: the own service answers

@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import Error, Scope
+from ..._core import Error, ProgramError, Scope
 from ...executor import Executor
-from ...io.checkpoint import CheckpointManager
+from ...io.checkpoint import CheckpointManager, Restored
 from ...io.checkpoint_files import held_names, schedule_states
 from ...io.checkpoint_folder import OtherSaves
 from ...program import Program
 from ..errors import Malformed, StorageError
 from ..process_log import ProcessLogger
+from ..trainer_checkpoints import FOLDER
 from ..values import MemberId, State
 from ..wire import Arrays
 from .flat_buffer import FlatBuffer
 
-FOLDER = "trainers"
-"""The folder of checkpoints in the directory of the job."""
 _PATIENCE, _PAUSE = 60.0, 0.05
 """Seconds for another process that saves to end, and from one attempt to the next."""
 _log = ProcessLogger(__name__)
@@ -78,11 +77,23 @@ class TrainingState:
             rate.set_state_dict(about.schedules[name]["state"])
         self._optimizing.set_random_state(about.random)
 
-    def resume(self) -> int:
-        """Restores the newest checkpoint, if one exists; returns its step."""
+    def resume(self, own: int | None) -> int:
+        """Restores the newest checkpoint, if one exists that is newer than the state that the trainer has: that of step `own`,
+        which it keeps if the checkpoint can't be read. Returns the step of the state that it has then."""
+
+        def require_newer(found: Restored) -> None:
+            if own is not None and found.step <= own:
+                raise ProgramError(f"'{found.path}' is not newer than the state of step {own}")
+
         if self._checkpoints.latest() is None:
-            return 0
-        found = self._checkpoints.restore(self._main, self._exe, self._scope)
+            return own or 0
+        try:
+            found = self._checkpoints.restore(self._main, self._exe, self._scope, check=require_newer)
+        except Error as error:
+            if own is None:
+                raise
+            _log.error("training continues from step %d: %s", own, error)
+            return own
         self._optimizing.set_random_state(found.data["random"])
         _log.info("resumes from '%s'", found.path)
         return found.step
