@@ -27,7 +27,7 @@ class JobSettings:
     stale_limit: float | None = None
     checkpoint_seconds: float = 600.0
     lease: float = 10.0
-    timeout: float = 60.0
+    timeout: float = 120.0
     wait_timeout: float = 600.0
     task_timeout: float = 1200.0
     nccl: bool = True

@@ -100,11 +100,8 @@ class ServiceActor:
 class TrainerActor:
     """The actor of a trainer."""
 
-    def __init__(self, number: int, side_by_side: int):
-        """side_by_side: the number of trainers that share this machine's CPUs."""
+    def __init__(self, number: int):
         self._number = number
-        if not value_of("PM_NUM_THREADS"):
-            set_num_threads(max(1, num_threads() // side_by_side))
         forward_log(repr(self))
 
     def __repr__(self) -> str:
@@ -114,8 +111,16 @@ class TrainerActor:
         return _this_process()
 
     def run(
-        self, work: Callable[[int, TrainerLink], Any], network: Network, known: Mapping[str, Address], actors: Mapping[str, Any]
+        self,
+        side_by_side: int,
+        work: Callable[[int, TrainerLink], Any],
+        network: Network,
+        known: Mapping[str, Address],
+        actors: Mapping[str, Any],
     ) -> Any:
+        """side_by_side: the number of trainers that share this machine's CPUs."""
+        if not value_of("PM_NUM_THREADS"):
+            set_num_threads(max(1, num_threads() // side_by_side))
         return work(self._number, network.link(known, actors))
 
 

@@ -7,23 +7,22 @@ import signal
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..environment import value_of
 from ..termination import in_main_thread
 from .engine import Engine, Link, Service, TrainerLink, nothing
-from .errors import Timeout, TrainerFailed
-from .process_log import ProcessLogger
-from .ray_head import HeadWatch, connect, use_token
+from .errors import ClusterError
+from .ray_head import HeadWatch, connect, token_hint, use_token
 
 use_token()
 try:
     import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    from .ray_actors import NAMESPACE, Network, ServiceActor, TrainerActor, actor_name
+    from .ray_actors import NAMESPACE, Network, ServiceActor, actor_name
+    from .ray_places import Begins, actor_options, options_of
+    from .ray_trainers import RayTrainers
     from .service_socket import Address, Keys
     from .socket_link import SocketLink
 except ImportError as error:
@@ -32,11 +31,7 @@ except ImportError as error:
 SHOWN = 0.5
 """Seconds after which Ray has shown the output of actors."""
 REST = 10.0
-"""Seconds for a service to finish its work, and for the process of a trainer to end, when the job stops."""
-SHARE_OF_CPU = 0.001
-"""A process mostly waits for others and has its own threads, so Ray need not reserve CPUs for it; but processes without any
-resources are placed at random, not on one machine after another."""
-_log = ProcessLogger(__name__)
+"""Seconds for a service to finish its work when the job stops."""
 
 
 class RayEngine(Engine):
@@ -63,6 +58,8 @@ class RayEngine(Engine):
         leaves_out: Sequence[str] = (),
         local_sockets: bool = True,
     ):
+        self._of_services = actor_options("service_options", service_options, restarts=-1)
+        self._of_trainers = actor_options("trainer_options", trainer_options, restarts=0)
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
@@ -78,78 +75,46 @@ class RayEngine(Engine):
         self._network = Network(uuid.uuid4().hex, Keys.new(), local_sockets)
         self._addresses: dict[str, Address] = {}  # services, at their first start
         self._links: list[SocketLink] = []
-        common = {"num_cpus": SHARE_OF_CPU, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
-        self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
-        self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
-        self._services: dict[str, Any] = {}
-        self._trainers: dict[int, tuple[Any, Any]] = {}  # the newest incarnation: the actor, its node and process id
+        self._services: dict[str, tuple[Any, Any]] = {}  # the actor, and its first reply
+        self._trainers: RayTrainers | None = None
 
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
-        begun: dict[Any, str] = {}
         for name, make in services.items():
             options = {**self._of_services, "name": actor_name(self._network.prefix, name)}
-            actor: Any = ray.remote(ServiceActor).options(**options).remote(name, make, self._network)
-            self._services[name] = actor
-            begun[actor.begun.remote()] = name
-        self._require_begun(begun)
-        for name, (error, address) in zip(begun.values(), ray.get(list(begun))):
+            with options_of("service_options"):
+                actor: Any = ray.remote(ServiceActor).options(**options).remote(name, make, self._network)
+            self._services[name] = actor, actor.begun.remote()
+        begun = {self._services[name][1]: name for name in services}
+        Begins(self._head, self._of_services, self._start_timeout).require(begun)
+        for reply, name in begun.items():
+            try:
+                error, address = ray.get(reply)
+            except ray.exceptions.RayError as died:
+                raise ClusterError(f"Ray could not start {name}: {died}{token_hint()}") from died
             if error is not None:
                 raise error
             self._addresses[name] = address
 
     def link(self) -> Link:
-        self._links.append(self._network.link(self._addresses, self._services))
+        self._links.append(self._network.link(self._addresses, self._service_actors()))
         return self._links[-1]
 
     def run_trainers(
         self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int, stopping: Callable[[], None] = nothing
     ) -> list[Any]:
-        results: list[Any] = [None] * count
-        lives = [0] * count
-        running: dict[Any, int] = {}
-        machines = sum(node["Alive"] and node["Resources"].get("CPU", 0) > 0 for node in ray.nodes())
-        side_by_side = -(-count // max(machines, 1))
-
-        def begin(number: int) -> None:
-            lives[number] += 1
-            actor: Any = ray.remote(TrainerActor).options(**self._of_trainers).remote(number, side_by_side)
-            self._trainers[number] = actor, actor.process.remote()
-            running[actor.run.remote(work, self._network, self._addresses, self._services)] = number
-
-        try:
-            for number in range(count):
-                begin(number)
-            self._require_begun({begun: f"trainer {number}" for number, (_, begun) in self._trainers.items()})
-            while running:
-                (ended,) = self._head.wait(list(running), 1)
-                number = running.pop(ended)
-                try:
-                    results[number] = ray.get(ended)
-                except ray.exceptions.RayActorError as error:
-                    self._head.confirm()
-                    ray.kill(self._trainers[number][0])  # if it was only unreachable
-                    if lives[number] > restarts:
-                        raise TrainerFailed(f"trainer {number} died, and was restarted {restarts} times before") from error
-                    _log.warning("trainer %d died; it is restarted", number)
-                    begin(number)
-                except Exception as error:
-                    raised = getattr(error, "cause", None) or error  # Ray's has the actor's traceback as well
-                    raise TrainerFailed.of(number, raised) from error
-            return results
-        except (KeyboardInterrupt, TrainerFailed):
-            stopping()
-            raise
-        finally:
-            self._end(actor for actor, _ in self._trainers.values())
-            self._await_trainers()
+        given = self._network, self._addresses, self._service_actors()
+        self._trainers = RayTrainers(self._head, self._of_trainers, self._start_timeout, given)
+        return self._trainers.run(work, count, restarts, stopping)
 
     def stop(self) -> None:
-        resting = [actor.rest.remote() for actor in self._services.values()]
+        begun = [actor for actor, reply in self._services.values() if ray.wait([reply], timeout=0)[0]]  # others wait for a place
+        resting = [actor.rest.remote() for actor in begun]
         if resting:
             ray.wait(
                 resting, num_returns=len(resting), timeout=REST / (1 + self._head.is_lost)
             )  # Ray kills processes with a delay
-        self._end(self._services.values())
+        for actor in self._service_actors().values():
+            ray.kill(actor)
         self._head.stop()
         for link in self._links:
             link.close()
@@ -162,53 +127,14 @@ class RayEngine(Engine):
             if self._sockets:  # those of the stopped cluster
                 shutil.rmtree(self._sockets, ignore_errors=True)
 
-    def _require_begun(self, parts: Mapping[Any, str]) -> None:
-        """parts: the names of actors by the references of their first replies."""
-        ready = self._head.wait(list(parts), len(parts), self._start_timeout)
-        missing = [name for part, name in parts.items() if part not in ready]
-        if missing:
-            raise Timeout(f"Ray has not started {missing[0]} in {self._start_timeout:g} s: see `ray status`")
-
-    def _end(self, actors: Iterable[Any]) -> None:
-        for actor in actors:
-            ray.kill(actor)
-
-    def _await_trainers(self) -> None:
-        """Ray kills a process a while after it is told to; until then it may write files."""
-        here, end = ray.get_runtime_context().get_node_id(), time.monotonic() + REST
-        elsewhere = []
-        for _, which in self._trainers.values():
-            try:
-                machine, process = ray.get(which, timeout=0)
-            except ray.exceptions.RayError:  # it never began, or died then
-                continue
-            if machine == here:
-                if self._head.is_lost:  # Ray can't end it
-                    with suppress(ProcessLookupError):
-                        os.kill(process, signal.SIGKILL)
-                _await_end(process, end - time.monotonic())
-            elif not self._head.is_lost:
-                there: Any = NodeAffinitySchedulingStrategy(machine, soft=False)
-                options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": there}
-                elsewhere.append(ray.remote(_await_end).options(**options).remote(process, end - time.monotonic()))
-        if elsewhere:
-            ray.wait(elsewhere, num_returns=len(elsewhere), timeout=max(0.0, end - time.monotonic()))
+    def _service_actors(self) -> dict[str, Any]:
+        return {name: actor for name, (actor, _) in self._services.items()}
 
     def kill(self, name: str) -> None:
         """kill -9 of an actor's process on this machine, for tests."""
         if name.startswith("trainer "):
-            which = self._trainers[int(name.split()[1])][1]
+            assert self._trainers is not None
+            process = self._trainers.process(int(name.split()[1]))
         else:
-            which = self._services[name].process.remote()
-        os.kill(ray.get(which)[1], signal.SIGKILL)
-
-
-def _await_end(process: int, seconds: float) -> None:
-    """Returns when the process of this machine has ended, or after so many seconds."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            os.kill(process, 0)
-        except OSError:
-            return
-        time.sleep(0.01)
+            process = ray.get(self._services[name][0].process.remote())[1]
+        os.kill(process, signal.SIGKILL)

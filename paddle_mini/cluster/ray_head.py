@@ -24,11 +24,19 @@ class HeadLost(ClusterError):
 
 def use_token() -> None:
     """Has Ray use its token, where one is set or stored and RAY_AUTH_MODE does not say otherwise: `ray start` does so, but
-    ray.init(address) does not. Without effect after Ray was imported; a cluster without tokens ignores it."""
+    ray.init(address) does not. Without effect after Ray was imported. A cluster without tokens refuses it: token_hint()."""
     stored = Path.home() / ".ray" / "auth_token"
     has_token = value_of("RAY_AUTH_TOKEN") or value_of("RAY_AUTH_TOKEN_PATH") or stored.exists()
     if has_token and not value_of("RAY_AUTH_MODE") and "ray" not in sys.modules:
         os.environ["RAY_AUTH_MODE"] = "token"
+
+
+def token_hint() -> str:
+    """The hint for a process that Ray ends before it begins: without tokens the cluster sends none, and this process then refuses
+    to say that it needs the other one."""
+    if value_of("RAY_AUTH_MODE") != "token":
+        return ""
+    return "; this job uses Ray's token: set RAY_AUTH_MODE=disabled if the cluster uses none"
 
 
 def connect(address: str, **options: Any) -> Any:

@@ -1,5 +1,6 @@
 """Ray as an engine: services and trainers are processes, large arrays pass, dead services restart."""
 
+import logging
 import os
 import sys
 import time
@@ -8,11 +9,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from paddle_mini.cluster import Gone, StorageError, Timeout, TrainerFailed
+from paddle_mini.cluster import Gone, Malformed, StorageError, Timeout, TrainerFailed
 from paddle_mini.cluster.engine import Envelope
 
 ray = pytest.importorskip("ray")
-RayEngine = pytest.importorskip("paddle_mini.cluster.ray_engine").RayEngine
+ray_engine = pytest.importorskip("paddle_mini.cluster.ray_engine")
+from paddle_mini.cluster import ray_places, ray_trainers  # noqa: E402 (need Ray)
+
+RayEngine = ray_engine.RayEngine
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
@@ -162,10 +166,96 @@ def test_what_a_service_can_not_begin_for_is_raised(engine):
         engine.serve({"echo": make})
 
 
+UNOBTAINABLE = {"resources": {"unobtainium": 1}}
+
+
 def test_a_part_that_ray_has_no_place_for():
-    engine = RayEngine(trainer_options={"resources": {"unobtainium": 1}}, start_timeout=1.0)
+    engine = RayEngine(trainer_options=UNOBTAINABLE, start_timeout=1.0)
+    problem = "Ray has not started trainer 0 in 1 s: no machine of the cluster has unobtainium 1"
     try:
-        with pytest.raises(Timeout, match="Ray has not started trainer 0 in 1 s"):
+        with pytest.raises(Timeout, match=problem):
+            engine.run_trainers(lambda number, link: number, 1, 0)
+    finally:
+        engine.stop()
+
+
+def test_services_that_ray_has_no_place_for_are_not_waited_for(monkeypatch, caplog):
+    """It is said soon that others have reserved what they need."""
+    monkeypatch.setattr(ray_places, "PATIENCE", 0.3)
+    monkeypatch.setattr(ray_engine, "REST", 3600.0)
+    cpus = ray.cluster_resources()["CPU"]
+    hog = ray.remote(Held).options(num_cpus=cpus).remote()
+    ray.get(hog.__ray_ready__.remote())
+    engine = RayEngine(start_timeout=3.0)
+    try:
+        reason = f"it needs CPU 0.001, and {cpus:g} of the cluster's {cpus:g} are reserved"
+        with caplog.at_level(logging.WARNING), pytest.raises(Timeout, match=f"Ray has not started echo in 3 s: {reason}"):
+            engine.serve({"echo": Echo, "other": Echo})
+        assert caplog.messages == [f"echo and 1 more: Ray has no place yet: {reason}"]
+    finally:
+        ray.kill(hog)
+        engine.stop()
+
+
+class Held:
+    """An actor that reserves what its options say."""
+
+
+def test_a_trainer_that_ray_can_not_restart(monkeypatch, caplog, tmp_path):
+    """It is said while the other one trains, and ends the job afterwards."""
+    monkeypatch.setattr(ray_trainers, "PATIENCE", 0.3)
+
+    def work(number, link):
+        while number and not (tmp_path / "end").exists():
+            time.sleep(0.01)
+        if not number:
+            os._exit(1)
+
+    def start(trainers, number):
+        if trainers._lives[number]:
+            trainers._options |= UNOBTAINABLE
+            trainers._limit = 1.0
+        return plain_start(trainers, number)
+
+    def explain(begins, missing):
+        plain_explain(begins, missing)
+        if missing:
+            (tmp_path / "end").touch()
+
+    plain_start, plain_explain = ray_trainers.RayTrainers._start, ray_places.Begins.explain
+    monkeypatch.setattr(ray_trainers.RayTrainers, "_start", start)
+    monkeypatch.setattr(ray_places.Begins, "explain", explain)
+    engine = RayEngine()
+    try:
+        with (
+            caplog.at_level(logging.WARNING),
+            pytest.raises(TrainerFailed, match="a trainer died, and Ray has not started trainer 0"),
+        ):
+            engine.run_trainers(work, 2, 3)
+    finally:
+        engine.stop()
+    assert "trainer 0: Ray has no place yet: no machine of the cluster has unobtainium 1" in caplog.messages
+
+
+@pytest.mark.parametrize(
+    "options, problem",
+    [
+        ({"num_gpu": 1}, "trainer_options: Ray refuses an option: Invalid option keyword num_gpu"),
+        ({"num_cpus": -1}, "trainer_options: Ray refuses an option: The quantity of resource num_cpus cannot be negative"),
+        ({"resources": 3}, "trainer_options: Ray refuses an option: The type of keyword 'resources' must be"),
+        ({"name": "mine"}, "trainer_options has 'name', which the engine sets itself"),
+        (7, "trainer_options is 7, it must be a dictionary of Ray's options of actors"),
+    ],
+)
+def test_options_that_ray_refuses(options, problem):
+    with pytest.raises(Malformed, match=problem):
+        RayEngine(trainer_options=options)
+
+
+def test_options_that_ray_refuses_late(engine):
+    engine = RayEngine(trainer_options={"num_gpus": 1.5})
+    try:
+        with pytest.raises(Malformed, match="trainer_options: Ray refuses an option: GPU resource quantities >1 must be whole"):
             engine.run_trainers(lambda number, link: number, 1, 0)
     finally:
         engine.stop()

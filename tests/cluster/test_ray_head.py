@@ -135,3 +135,11 @@ def test_another_token_is_refused_with_a_hint(tmp_path, environment):
         job = begin({**environment, "RAY_AUTH_TOKEN": "wrong"}, address, tmp_path / "job", 1)
         _, errors = job.communicate(timeout=200)
     assert job.returncode == 1 and "is the cluster's token in ~/.ray/auth_token or RAY_AUTH_TOKEN?" in errors
+
+
+@thorough
+def test_a_token_for_a_cluster_without_one_is_refused_with_a_hint(tmp_path, environment):
+    with cluster({**environment, "RAY_AUTH_MODE": "disabled"}) as (address, _):
+        job = begin(environment, address, tmp_path / "job", 1)
+        _, errors = job.communicate(timeout=200)
+    assert job.returncode == 1 and "set RAY_AUTH_MODE=disabled if the cluster uses none" in errors

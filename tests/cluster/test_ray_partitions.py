@@ -57,7 +57,7 @@ class Partitions(ray_engine.RayEngine):
         deadline = time.monotonic() + GOES_ON
         while True:
             try:
-                return ray.get(self._services[name].process.remote())[1]
+                return ray.get(self._services[name][0].process.remote())[1]
             except ray.exceptions.ActorUnavailableError:
                 assert time.monotonic() < deadline, f"{name} is not restarted"
                 time.sleep(0.05)
