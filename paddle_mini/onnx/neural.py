@@ -45,7 +45,12 @@ def _add_bias(n: Node, x: Variable, rank: int) -> Variable:
 
 @converter("Conv")
 def conv(n: Node) -> Variable:
-    x, w = n.x(0), n.x(1)
+    w = n.x(1)
+    return _add_bias(n, convolved(n, n.x(0), w), len(w.shape) - 2)
+
+
+def convolved(n: Node, x: Variable, w: Variable) -> Variable:
+    """The convolution of the node, without its bias."""
     kernel = n.require_static(w)[2:]
     strides, dilations, pads = window(n, x, kernel)
     rank = len(kernel)
@@ -55,7 +60,7 @@ def conv(n: Node) -> Variable:
         x, w, strides, dilations, pads = as_2d(n, x), as_2d(n, w), [1, *strides], [1, *dilations], [0, 0, *pads]
     attrs = {"strides": strides, "dilations": dilations, "paddings": pads, "groups": n.attr("group")}
     made = n.emit("conv3d" if rank == 3 else "conv2d", {"Input": x, "Filter": w}, attrs, "Output")
-    return _add_bias(n, as_1d(n, made) if rank == 1 else made, rank)
+    return as_1d(n, made) if rank == 1 else made
 
 
 @converter("ConvTranspose")
