@@ -6,6 +6,7 @@ import numpy as np
 from ..variable import Variable
 from .math import select
 from .node import Node, converter
+from .tensors import Unsupported
 
 _LEAST = float(np.finfo(np.float32).min)
 
@@ -44,3 +45,26 @@ def _corners(n: Node, boxes: Variable) -> Variable:
     # Boxes without area overlap nothing: so do those that end before they begin.
     empty = n.op("reduce_any", n.op("less_equal", high, low), dim=[2], keep_dim=True)
     return select(n, empty, n.constant([np.inf, np.inf, -np.inf, -np.inf], boxes.dtype), made)
+
+
+@converter("RoiAlign")
+def roi_align(n: Node) -> Variable:
+    x, images = n.x(0), n.cast(n.x(2), "int64")
+    if n.attr("mode") != "avg":
+        raise Unsupported(f"mode {n.attr('mode')}")
+    # The operator has the regions of one image after those of another.
+    _, order = n.emit("argsort", {"X": images}, {"axis": 0}, ["Out", "Indices"])
+    _, back = n.emit("argsort", {"X": order}, {"axis": 0}, ["Out", "Indices"])
+    regions = n.emit("gather", {"X": n.x(1), "Index": order}, {"axis": 0})
+    numbers = n.emit("range", {"Start": n.constant([0], "int64"), "End": n.sizes(x, 0, 1), "Step": n.constant([1], "int64")})
+    of_image = n.cast(n.op("equal", n.reshape(numbers, [-1, 1]), n.reshape(images, [1, -1])), "int64")
+    attrs = {
+        "pooled_height": n.attr("output_height"),
+        "pooled_width": n.attr("output_width"),
+        "spatial_scale": n.attr("spatial_scale"),
+        "sampling_ratio": n.attr("sampling_ratio"),
+        "aligned": n.version >= 16 and n.attr("coordinate_transformation_mode") == "half_pixel",
+    }
+    counts = n.op("reduce_sum", of_image, dim=[1])
+    made = n.emit("roi_align", {"X": x, "ROIs": regions, "RoisNum": counts}, attrs)
+    return n.emit("gather", {"X": made, "Index": back}, {"axis": 0})

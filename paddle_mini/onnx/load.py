@@ -17,7 +17,24 @@ from ..scope import scope_or_global
 from ..variable import Variable
 
 # They fill the table of converters.
-from . import blocks, detection, indexing, math, neural, pooling, quantized, recurrent, reduce, resize, shapes  # noqa: F401
+from . import (  # noqa: F401
+    blocks,
+    detection,
+    indexing,
+    math,
+    neural,
+    padding,
+    pooling,
+    quantized,
+    random,
+    recurrent,
+    reduce,
+    resize,
+    sampling,
+    sequences,
+    shapes,
+    spectral,
+)
 from .graph import OLDEST_OPSET, GraphReader, set_values
 from .node import CONVERTERS, DEFAULT_DOMAINS
 from .order import inner_graphs, sort_nodes
@@ -167,7 +184,8 @@ def _program(model: Any, constants: Mapping[str, Any]) -> tuple[Program, dict[st
     reader.read(graph.node)
     reader.require_supported()
     for name in outputs:
-        _name_output(reader, name)
+        _add(reader, name, lambda name=name: _name_output(reader, name))
+    reader.require_supported()
     return program, reader.values, outputs
 
 

@@ -87,9 +87,12 @@ def bit_shift(n: Node) -> Variable:
 
 
 @converter("Round")
-def round_to_even(n: Node) -> Variable:
+def round_(n: Node) -> Variable:
+    return round_to_even(n, n.x())
+
+
+def round_to_even(n: Node, x: Variable) -> Variable:
     # The operator `round` rounds halves away from 0: 2 round(x / 2) is right where x is halfway between two integers.
-    x = n.x()
     nearest, below = n.op("round", x), n.op("floor", x)
     half = n.op("equal", n.sub(x, below), n.constant(0.5, x.dtype))
     return select(n, half, n.scale(n.op("floor", n.scale(n.scale(below, 1, 1), 0.5)), 2), nearest)

@@ -19,6 +19,10 @@ CONVERTERS: dict[str, Converter] = {}
 DEFAULT_DOMAINS = ("", "ai.onnx")
 
 
+class Items(list[str]):
+    """A sequence of ONNX: the names of its tensors."""
+
+
 def converter(*op_types: str) -> Callable[[Converter], Converter]:
     """Adds a function to the table. It appends operators and returns the value of the only output, or a list with a value
     for each output."""
@@ -94,6 +98,10 @@ class Node:
 
     def known_ints(self, index: int) -> list[int]:
         return [int(item) for item in np.atleast_1d(self.known(index)).ravel()]
+
+    def items(self, index: int) -> Items:
+        """The names of the tensors of an input that is a sequence."""
+        return self.reader.items(self.inputs[index])
 
     def dims(self, index: int) -> list[int | None] | None:
         """The elements of a shape, None where only a run knows them; None if not even their number is known."""

@@ -73,3 +73,15 @@ def tensor_array(tensor: Any) -> np.ndarray:
     if list(array.shape) != list(tensor.dims):
         raise ProgramError(f"tensor '{printable(tensor.name)}' has {array.size} elements, its shape is {list(tensor.dims)}")
     return array
+
+
+def dtype_of(array: np.ndarray) -> str:
+    """The element type of a variable with this value."""
+    if array.dtype.name not in dtypes.NUMBERS:
+        raise Unsupported(f"element type {array.dtype.name}")
+    return array.dtype.name
+
+
+def stored(array: np.ndarray) -> np.ndarray:
+    """As a scope takes it: bfloat16 are their bits."""
+    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array

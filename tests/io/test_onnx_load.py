@@ -143,7 +143,7 @@ def test_the_error_lists_all_operators_that_cannot_be_expressed(tmp_path):
         helper.make_node("Relu", ["x"], ["a"]),
         helper.make_node("StringNormalizer", ["a"], ["b"], name="volume"),
         helper.make_node("Neg", ["b"], ["c"]),
-        helper.make_node("MaxUnpool", ["x", "i"], ["d"], kernel_shape=[2], name="unpool"),
+        helper.make_node("MaxRoiPool", ["x", "i"], ["d"], pooled_shape=[2, 2], name="regions"),
         helper.make_node("Gelu", ["c"], ["y"], domain="com.microsoft"),
     ]
     inputs = [*tensors("x", shape=(4, 4)), *tensors("i", shape=(4, 4), dtype=TensorProto.INT64)]
@@ -156,7 +156,7 @@ def test_the_error_lists_all_operators_that_cannot_be_expressed(tmp_path):
     assert "3 operators of the graph cannot be expressed" in lines[0]
     assert lines[1:] == [
         "  StringNormalizer ('volume', node 1): this operator is not known",
-        "  MaxUnpool ('unpool', node 3): this operator is not known",
+        "  MaxRoiPool ('regions', node 3): this operator is not known",
         "  Gelu (node 4): domain 'com.microsoft'",
     ]
     assert not scope.names()

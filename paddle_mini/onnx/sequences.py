@@ -1,0 +1,84 @@
+# Converters of sequences: what their tensors are is known while the graph is read.
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import ProgramError
+from ..variable import Variable
+from .node import Items, Node, converter
+from .tensors import Unsupported
+
+
+@converter("SequenceEmpty")
+def empty(n: Node) -> list[Items]:
+    return [Items()]
+
+
+@converter("SequenceConstruct")
+def construct(n: Node) -> list[Items]:
+    return [Items(n.inputs)]
+
+
+@converter("SequenceLength")
+def length(n: Node) -> np.ndarray:
+    return np.array(len(n.items(0)), "int64")
+
+
+def _place(n: Node, index: int, count: int) -> int:
+    place = n.known_ints(index)[0]
+    if not -count <= place < count:
+        raise ProgramError(f"position {place} does not exist in a sequence of {count}")
+    return place % count
+
+
+@converter("SequenceAt")
+def at(n: Node) -> None:
+    items = n.items(0)
+    n.reader.alias(n.outputs[0], items[_place(n, 1, len(items))])
+
+
+@converter("SequenceInsert")
+def insert(n: Node) -> list[Items]:
+    items = Items(n.items(0))
+    items.insert(_place(n, 2, len(items) + 1) if n.has(2) else len(items), n.inputs[1])
+    return [items]
+
+
+@converter("SequenceErase")
+def erase(n: Node) -> list[Items]:
+    items = Items(n.items(0))
+    del items[_place(n, 1, len(items)) if n.has(1) else -1]
+    return [items]
+
+
+@converter("ConcatFromSequence")
+def concat(n: Node) -> Variable:
+    parts = [n.reader.variable(name) for name in n.items(0)]
+    if not parts:
+        raise Unsupported("a sequence without tensors")
+    new, rank = n.attr("new_axis"), len(parts[0].shape)
+    axis = n.axis(n.attr("axis"), rank + new)
+    return n.emit("stack", {"X": parts}, {"axis": axis}, "Y") if new else n.emit("concat", {"X": parts}, {"axis": axis})
+
+
+@converter("SplitToSequence")
+def split(n: Node) -> list[Items]:
+    x = n.x()
+    axis = n.axis(n.attr("axis"), len(x.shape))
+    sizes = _sizes(n, x, axis)
+    ends = np.cumsum(sizes).tolist()
+    items = Items()
+    for end, count in zip(ends, sizes):
+        part = n.emit("slice", {"Input": x}, {"axes": [axis], "starts": [end - count], "ends": [end]})
+        if not n.has(1) and not n.attr("keepdims"):
+            part = n.emit("squeeze2", {"X": part}, {"axes": [axis]})
+        items.append(n.reader.add_variable(part))
+    return [items]
+
+
+def _sizes(n: Node, x: Variable, axis: int) -> list[int]:
+    if n.has(1) and n.known(1).ndim:
+        return n.known_ints(1)
+    step = n.known_ints(1)[0] if n.has(1) else 1
+    (size,) = n.require_static(x, axis, axis + 1)
+    return [min(step, size - first) for first in range(0, size, step)]
