@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
 
 
 # Their numbers are those of another generator: only shapes and types are compared.
-RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+RANDOM = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 
 
 @cache

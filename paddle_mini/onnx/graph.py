@@ -16,7 +16,7 @@ from ..transaction import transaction
 from ..unique_name import counters_after
 from ..variable import Variable
 from .folding import FOLDED, MOST_FOLDED, most_elements
-from .node import CONVERTERS, DEFAULT_DOMAINS, Items, Node
+from .node import CONVERTERS, DEFAULT_DOMAINS, Items, Node, Rows
 from .tensors import Unsupported, dtype_of, stored, tensor_array
 
 # Exceptions of Python and NumPy where attributes and constants of a file contradict each other.
@@ -38,7 +38,7 @@ class GraphReader:
         self._initializers: set[str] = set()
         self._variables: dict[str, Variable] = {}
         self._dims: dict[str, list[int | None]] = {}
-        self._sequences: dict[str, Items] = {}
+        self._sequences: dict[str, Items | Rows] = {}
         self._missing: set[str] = set()
         program._names.update(counters_after(taken))
 
@@ -49,7 +49,7 @@ class GraphReader:
 
     @property
     def _tables(self) -> list[dict[str, Any]]:
-        """What is known of the names of the graph."""
+        """Values by their names in the graph."""
         return [self._arrays, self._variables, self._dims, self._sequences]
 
     def new_name(self, hint: str) -> str:
@@ -68,16 +68,17 @@ class GraphReader:
             self._initializers.add(name)
 
     def add_input(self, name: str, shape: list[int], dtype: str) -> None:
-        made = self.block.create_var(name, shape=shape, dtype=dtype, need_check_feed=True, stop_gradient=True)
-        self._variables[name] = made
+        self._variables[name] = self.block.create_var(name, shape=shape, dtype=dtype, need_check_feed=True, stop_gradient=True)
 
     def add_variable(self, made: Variable) -> str:
         """Gives the graph a variable that no node of it names."""
         self._variables[made.name] = made
         return made.name
 
-    def items(self, name: str) -> Items:
-        """The names of the tensors of a sequence."""
+    def is_sequence(self, name: str) -> bool:
+        return name in self._sequences
+
+    def sequence(self, name: str) -> Items | Rows:
         self._require(name)
         return self._sequences[name]
 
@@ -190,7 +191,7 @@ class GraphReader:
             raise Unsupported(f"output '{printable(name)}' is not computed")
         if isinstance(value, Variable):
             self._variables[name] = value
-        elif isinstance(value, Items):
+        elif isinstance(value, Items | Rows):
             self._sequences[name] = value
         else:
             self._arrays[name] = value

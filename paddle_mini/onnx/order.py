@@ -12,20 +12,20 @@ def inner_graphs(node: Any) -> Iterator[Any]:
         yield from [attr.g] if attr.HasField("g") else attr.graphs
 
 
-def _read(node: Any) -> Iterator[str]:
+def names_read(node: Any) -> Iterator[str]:
     """The names that a node reads, also those that its inner graphs read."""
     yield from node.input
     for graph in inner_graphs(node):
         yield from (output.name for output in graph.output)
         for inner in graph.node:
-            yield from _read(inner)
+            yield from names_read(inner)
 
 
 def sort_nodes(graph: Any) -> bool:
-    """Moves nodes that read a value behind the one that writes it, and returns whether any had to move. A cycle stays."""
+    """Moves nodes that read a value after the one that writes it, and returns whether any had to move. A cycle stays."""
     moved = any([sort_nodes(inner) for node in graph.node for inner in inner_graphs(node)])
     writer = {name: index for index, node in enumerate(graph.node) for name in node.output if name}
-    sources = {index: {writer[name] for name in _read(node) if name in writer} for index, node in enumerate(graph.node)}
+    sources = {index: {writer[name] for name in names_read(node) if name in writer} for index, node in enumerate(graph.node)}
     if all(source < index for index, found in sources.items() for source in found):
         return moved
     try:

@@ -5,7 +5,7 @@ import numpy as np
 
 from .._core import ProgramError
 from ..variable import Variable
-from .node import Items, Node, converter
+from .node import Items, Node, Rows, converter
 from .tensors import Unsupported
 
 
@@ -40,7 +40,10 @@ def at(n: Node) -> None:
 @converter("SequenceInsert")
 def insert(n: Node) -> list[Items]:
     items = Items(n.items(0))
-    items.insert(_place(n, 2, len(items) + 1) if n.has(2) else len(items), n.inputs[1])
+    place = n.known_ints(2)[0] if n.has(2) else len(items)
+    if abs(place) > len(items):
+        raise ProgramError(f"position {place} does not exist in a sequence of {len(items)}")
+    items.insert(place, n.inputs[1])
     return [items]
 
 
@@ -53,12 +56,24 @@ def erase(n: Node) -> list[Items]:
 
 @converter("ConcatFromSequence")
 def concat(n: Node) -> Variable:
+    found = n.reader.sequence(n.inputs[0])
+    if isinstance(found, Rows):
+        return _joined(n, found.stacked)
     parts = [n.reader.variable(name) for name in n.items(0)]
     if not parts:
         raise Unsupported("a sequence without tensors")
     new, rank = n.attr("new_axis"), len(parts[0].shape)
     axis = n.axis(n.attr("axis"), rank + new)
     return n.emit("stack", {"X": parts}, {"axis": axis}, "Y") if new else n.emit("concat", {"X": parts}, {"axis": axis})
+
+
+def _joined(n: Node, stacked: Variable) -> Variable:
+    new, rank = n.attr("new_axis"), len(stacked.shape)
+    axis = n.axis(n.attr("axis"), rank - 1 + new)
+    made = n.transpose(stacked, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+    if new:
+        return made
+    return n.emit("flatten_contiguous_range", {"X": made}, {"start_axis": axis, "stop_axis": axis + 1})
 
 
 @converter("SplitToSequence")
