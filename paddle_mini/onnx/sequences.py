@@ -67,6 +67,19 @@ def concat(n: Node) -> Variable:
     return n.emit("stack", {"X": parts}, {"axis": axis}, "Y") if new else n.emit("concat", {"X": parts}, {"axis": axis})
 
 
+@converter("SequenceMap")
+def map_each(n: Node) -> list[Items]:
+    made = [Items() for _ in n.outputs]
+    for place in range(len(n.items(0))):
+        given = [
+            n.reader.variable(n.items(index)[place] if n.reader.is_sequence(name) else name)
+            for index, name in enumerate(n.inputs)
+        ]
+        for items, value in zip(made, n.reader.read_inner(n.attr("body"), given)):
+            items.append(n.reader.add_variable(value))
+    return made
+
+
 def _joined(n: Node, stacked: Variable) -> Variable:
     new, rank = n.attr("new_axis"), len(stacked.shape)
     axis = n.axis(n.attr("axis"), rank - 1 + new)

@@ -103,6 +103,29 @@ def test_sequences_whose_tensors_are_known(tmp_path):
     assert (y == np.stack([-x[:, 3:], x[:, 3:]], 1)).all() and (z == x[:, :3]).all() and count == 2
 
 
+def test_a_graph_for_each_tensor_of_a_sequence(tmp_path):
+    """As PyTorch exports hstack: the graph asks for the number of axes of each tensor."""
+    same = helper.make_graph([node("Identity", ["t"], ["u"])], "then", [], [info("u", "A", "B")])
+    flat = helper.make_graph([node("Reshape", ["t", "minus"], ["v"])], "else", [], [info("v", "A")])
+    nodes = [
+        node("Shape", ["t"], ["shape"]),
+        node("Size", ["shape"], ["rank"]),
+        node("Equal", ["rank", "two"], ["is_matrix"]),
+        node("If", ["is_matrix"], ["w"], then_branch=same, else_branch=flat),
+        node("Add", ["w", "scale"], ["z"]),
+    ]
+    body = helper.make_graph(nodes, "body", [info("t"), info("scale")], [info("z")])
+    outer = [
+        node("SequenceConstruct", ["x", "y"], ["both"]),
+        node("SequenceMap", ["both", "s"], ["mapped"], body=body),
+        node("ConcatFromSequence", ["mapped"], ["joined"], axis=1),
+    ]
+    weights = {"minus": np.array([-1]), "two": np.array(2), "s": np.float32(0.5)}
+    path = saved(tmp_path, outer, [info("x", "N", 2), info("y", "N", 3)], [info("joined", "N", 5)], weights)
+    x, y = np.ones((2, 2), "float32"), np.zeros((2, 3), "float32")
+    assert (ours(path, {"x": x, "y": y})[0] == np.hstack([x, y]) + 0.5).all()
+
+
 def test_a_sequence_is_no_result(tmp_path):
     nodes = [node("SequenceConstruct", ["x", "x"], ["y"])]
     outputs = [helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, [2])]
