@@ -12,13 +12,14 @@ def info(name, *shape, dtype=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
-def saved(folder, nodes, inputs, outputs, weights, opset=21):
+def saved(folder, nodes, inputs, outputs, weights, opset=21, domains=()):
     initializers = [
         value if isinstance(value, TensorProto) else numpy_helper.from_array(value, name) for name, value in weights.items()
     ]
     graph = helper.make_graph(nodes, "graph", inputs, outputs, initializers)
     path = folder / "model.onnx"
-    path.write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]).SerializeToString())
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
+    path.write_bytes(helper.make_model(graph, opset_imports=opsets).SerializeToString())
     return path
 
 

@@ -36,6 +36,7 @@ from . import (  # noqa: F401
     spectral,
 )
 from .graph import OLDEST_OPSET, GraphReader, set_values
+from .microsoft import replace_integers
 from .node import CONVERTERS, DEFAULT_DOMAINS
 from .order import inner_graphs, sort_nodes
 from .tensors import Unsupported, element_type, tensor_array
@@ -90,6 +91,7 @@ def _read(path: str) -> Any:
         # A path, because the checker then sees where external data is; but it refuses nodes that are not sorted.
         onnx.checker.check_model(model if sort_nodes(model.graph) else path)
         onnx.load_external_data_for_model(model, os.path.dirname(path))
+        replace_integers(model.graph)
         model = _of_new_opset(model)
         _state_defaults(model.graph, model.opset_import)
         functions = {(function.domain, function.name) for function in model.functions}

@@ -32,7 +32,12 @@ def sort_nodes(graph: Any) -> bool:
         nodes = [graph.node[index] for index in TopologicalSorter(sources).static_order()]
     except CycleError:
         return moved
-    sorted_nodes = [type(node).FromString(node.SerializeToString()) for node in nodes]
-    del graph.node[:]
-    graph.node.extend(sorted_nodes)
+    set_nodes(graph, nodes)
     return True
+
+
+def set_nodes(graph: Any, nodes: list[Any]) -> None:
+    """Replaces the nodes of a graph by these, of which some may be its own."""
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(copies)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+import paddle_mini as pm
 from onnx_graphs import info, node, ours, results, saved
 
 
@@ -111,3 +112,74 @@ def test_operators_on_integers(tmp_path):
     assert [value.dtype for value in found] == ["float32", "int32", "uint8"] and (found[1] == must[1]).all()
     assert np.abs(found[2].astype(int) - must[2]).max() <= 1 and 0 < must[2].mean() < 255
     np.testing.assert_allclose(found[0], must[0], rtol=0, atol=0.02 * np.abs(must[0]).max())
+
+
+def real(numbers, scale, zero):
+    return ((numbers.astype("int32") - zero) * scale).astype("float32")
+
+
+def rounded(numbers, scale, zero):
+    return np.clip(np.rint(numbers / scale) + zero, 0, 255).astype("uint8")
+
+
+def test_operators_that_onnx_runtime_adds(tmp_path):
+    """Its quantizers write them beside those of ONNX."""
+    rng = np.random.default_rng(4)
+    x = quantized(rng, 2, 3, 4, 5, dtype="uint8")
+    xs, ys, zs, z = np.float32(0.02), np.float32(0.03), np.float32(0.05), np.uint8(128)
+    w, ws, c = quantized(rng, 5, 6), rng.uniform(0.01, 0.02, 6).astype("float32"), rng.integers(-900, 900, 6).astype("int32")
+    own = {"domain": "com.microsoft"}
+    nodes = [
+        node("QLinearSigmoid", ["x", "xs", "z", "ys", "z"], ["a"], **own),
+        node("QLinearLeakyRelu", ["x", "xs", "z", "ys", "z"], ["b"], alpha=0.3, **own),
+        node("QLinearAdd", ["a", "ys", "z", "b", "ys", "z", "zs", "z"], ["c"], **own),
+        node("QLinearMul", ["a", "ys", "z", "b", "ys", "z", "zs", "z"], ["d"], **own),
+        node("QLinearConcat", ["zs", "z", "c", "zs", "z", "d", "zs", "z", "x", "xs", "z"], ["e"], axis=1, **own),
+        node("QLinearGlobalAveragePool", ["e", "zs", "z", "ys", "z"], ["f"], channels_last=0, **own),
+        node("QLinearSoftmax", ["x", "xs", "z", "ys", "z"], ["g"], axis=-1, opset=17, **own),
+        node("Reshape", ["x", "rows"], ["flat"]),
+        node("QGemm", ["flat", "xs", "z", "w", "ws", "wz", "bias", "zs", "z"], ["h"], alpha=0.5, **own),
+        node("QGemm", ["flat", "xs", "z", "w", "ws", "wz", "bias"], ["i"], **own),
+        node("QuantizeLinear", ["i", "zs", "z"], ["j"], **own),
+        node("DequantizeLinear", ["j", "zs", "z"], ["k"], **own),
+    ]
+    weights = {
+        "xs": xs,
+        "ys": ys,
+        "zs": zs,
+        "z": z,
+        "w": w,
+        "ws": ws,
+        "wz": np.zeros(6, "int8"),
+        "bias": c,
+        "rows": np.array([-1, 5]),
+    }
+    types = dict.fromkeys("cefgh", TensorProto.UINT8) | {"d": TensorProto.UINT8, "i": TensorProto.FLOAT, "k": TensorProto.FLOAT}
+    axes = dict.fromkeys("hik", 2)
+    outputs = [info(name, *"ABCD"[: axes.get(name, 4)], dtype=kind) for name, kind in types.items()]
+    path = saved(tmp_path, nodes, [info("x", "N", 3, 4, 5, dtype=TensorProto.UINT8)], outputs, weights, domains=["com.microsoft"])
+    found = dict(zip(types, ours(path, {"x": x})))
+
+    r = real(x, xs, 128)
+    a, b = (real(rounded(part, ys, 128), ys, 128) for part in (1 / (1 + np.exp(-r)), np.where(r > 0, r, 0.3 * r)))
+    must = {"c": rounded(a + b, zs, 128), "d": rounded(a * b, zs, 128)}
+    parts = [real(must["c"], zs, 128), real(must["d"], zs, 128), r]
+    must["e"] = rounded(np.concatenate(parts, 1), zs, 128)
+    must["f"] = rounded(real(must["e"], zs, 128).mean((2, 3), keepdims=True), ys, 128)
+    powers = np.exp(r - r.max(-1, keepdims=True))
+    must["g"] = rounded(powers / powers.sum(-1, keepdims=True), ys, 128)
+    products = r.reshape(-1, 5) @ (w * ws) + c * xs * ws
+    must["h"] = rounded(0.5 * products, zs, 128)
+    for name, value in must.items():
+        assert found[name].dtype == np.uint8 and np.abs(found[name].astype(int) - value).max() <= 1, name
+        assert (found[name] != value).sum() <= max(1, 0.05 * value.size), name
+    np.testing.assert_allclose(found["i"], products, rtol=0, atol=1e-4)
+    assert np.abs(found["k"] - np.clip(products, -128 * zs, 127 * zs)).max() < 0.51 * zs
+
+
+def test_an_operator_of_onnx_runtime_with_another_layout_is_refused(tmp_path):
+    nodes = [node("QLinearGlobalAveragePool", ["x", "s", "z", "s", "z"], ["y"], channels_last=1, domain="com.microsoft")]
+    weights = {"s": np.float32(1), "z": np.uint8(0)}
+    facts = [info(name, "N", 3, 4, 5, dtype=TensorProto.UINT8) for name in "xy"]
+    with pytest.raises(pm.ProgramError, match="domain 'com.microsoft'"):
+        pm.onnx.load(saved(tmp_path, nodes, facts[:1], facts[1:], weights, domains=["com.microsoft"]))
