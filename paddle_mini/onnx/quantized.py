@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._core import ProgramError
 from ..variable import Variable
 from .neural import convolved
 from .node import Node, converter
@@ -54,6 +55,10 @@ def _for_elements(n: Node, index: int, x: Variable) -> Variable:
     if not block:
         raise Unsupported(f"a scale of {len(value.shape)} axes without block_size")
     (count,) = n.require_static(x, axis, axis + 1)
+    if block < 1 or not 0 <= value.shape[axis] * block - count < block:
+        raise ProgramError(
+            f"blocks of {block} elements: {count} need {-(-count // max(block, 1))} scales, not {value.shape[axis]}"
+        )
     return n.emit("index_select", {"X": value, "Index": n.constant(np.arange(count) // block, "int64")}, {"dim": axis})
 
 

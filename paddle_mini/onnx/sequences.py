@@ -8,6 +8,8 @@ from ..variable import Variable
 from .node import Items, Node, Rows, converter
 from .tensors import Unsupported
 
+_MOST_PARTS = 1 << 12  # a small file must not make a large program
+
 
 @converter("SequenceEmpty")
 def empty(n: Node) -> list[Items]:
@@ -109,4 +111,8 @@ def _sizes(n: Node, x: Variable, axis: int) -> list[int]:
         return n.known_ints(1)
     step = n.known_ints(1)[0] if n.has(1) else 1
     (size,) = n.require_static(x, axis, axis + 1)
+    if step < 1:
+        raise ProgramError(f"parts of {step} elements")
+    if size > _MOST_PARTS * step:
+        raise Unsupported(f"more than {_MOST_PARTS} parts")
     return [min(step, size - first) for first in range(0, size, step)]

@@ -126,6 +126,13 @@ def test_a_graph_for_each_tensor_of_a_sequence(tmp_path):
     assert (ours(path, {"x": x, "y": y})[0] == np.hstack([x, y]) + 0.5).all()
 
 
+def test_a_small_file_does_not_make_a_large_program(tmp_path):
+    nodes = [node("SplitToSequence", ["x"], ["parts"], axis=0), node("SequenceLength", ["parts"], ["y"])]
+    path = saved(tmp_path, nodes, [info("x", 2**40)], [info("y", dtype=TensorProto.INT64)], {})
+    with pytest.raises(pm.ProgramError, match="more than 4096 parts"):
+        pm.onnx.load(path)
+
+
 def test_a_sequence_is_no_result(tmp_path):
     nodes = [node("SequenceConstruct", ["x", "x"], ["y"])]
     outputs = [helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, [2])]

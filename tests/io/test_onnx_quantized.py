@@ -74,6 +74,14 @@ def test_weights_of_four_bits_in_blocks(tmp_path, bits):
     np.testing.assert_allclose(found, x @ ((numbers - zeros[rows]) * weights["s"][rows]), rtol=1e-5, atol=1e-5)
 
 
+def test_scales_must_be_as_many_as_blocks(tmp_path):
+    nodes = [node("DequantizeLinear", ["x", "s"], ["y"], axis=0, block_size=4)]
+    weights = {"s": np.ones((2, 3), "float32")}
+    path = saved(tmp_path, nodes, [info("x", 10, 3, dtype=TensorProto.INT8)], [info("y", 10, 3)], weights)
+    with pytest.raises(pm.ProgramError, match="blocks of 4 elements: 10 need 3 scales, not 2"):
+        pm.onnx.load(path)
+
+
 def test_operators_on_integers(tmp_path):
     """QLinearConv and QLinearMatMul, and what quantizers make of a model whose inputs they have not seen."""
     rng = np.random.default_rng(3)
