@@ -27,6 +27,10 @@ class Outcome(NamedTuple):
     operators: frozenset[str]
 
 
+# Their numbers are those of another generator: only shapes and types are compared.
+RANDOM = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+
+
 @cache
 def node_cases() -> list[Any]:
     """The cases of package onnx, for which it computes inputs and results while it collects them."""
@@ -86,8 +90,11 @@ def _compare(case: Any, program: Any, feeds: Any, fetches: Any, values: Any, sco
             value, must = np.asarray(is_value), _as_fed(np.asarray(must))
             if value.shape != must.shape or value.dtype != must.dtype:
                 return "failed", f"{name} is {value.shape} {value.dtype}, it must be {must.shape} {must.dtype}"
-            # 16-bit floats differ by the rounding of sums in another order.
-            atol = 1e-3 if value.dtype == np.float16 else max(case.atol, 1e-7)
+            if any(node.op_type in RANDOM for node in case.model.graph.node):
+                continue
+            # 16-bit floats differ by the rounding of sums in another order, zeros by that of the largest elements.
+            largest = np.abs(must[np.isfinite(must)]).max(initial=1) if must.dtype.kind == "f" else 1
+            atol = 1e-3 if value.dtype == np.float16 else max(case.atol, 1e-7 * largest)
             if not np.allclose(value, must, rtol=max(case.rtol, 1e-3), atol=atol, equal_nan=True):
                 return "failed", f"{name} differs"
     return "passed", ""

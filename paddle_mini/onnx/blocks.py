@@ -11,7 +11,8 @@ from ..layers.loops import while_loop
 from ..layers.recurrence import StaticRNN
 from ..program import Program
 from ..variable import Variable
-from .node import Node, converter
+from .node import Node, Rows, converter
+from .order import names_read
 from .tensors import Unsupported
 
 _LAST = {"axes": [0], "starts": [-1], "ends": [2**31 - 1], "decrease_axis": [0]}
@@ -54,19 +55,44 @@ class _OtherShape(Exception):
 
 
 @converter("Loop")
-def loop(n: Node) -> list[Variable]:
-    states = [n.x(index) for index in range(2, len(n.inputs))]
+def loop(n: Node) -> list[Any]:
+    appended = [index - 2 for index in range(2, len(n.inputs)) if n.reader.is_sequence(n.inputs[index])]
+    body = _with_rows(n, n.attr("body"), appended)
+    states = [n.x(index) for index in range(2, len(n.inputs)) if index - 2 not in appended]
     shapes = [list(state.shape) for state in states]
     while True:  # each time a dimension more is -1
         try:
             with n.reader.attempt(), _layers(n):
-                return _loop(n, states, shapes)
+                made: list[Any] = _loop(n, body, states, shapes)
+                break
         except _OtherShape as found:
             shapes = found.shapes
+    rows = made[len(made) - len(appended) :]
+    made = made[: len(made) - len(appended)]
+    for index, value in zip(appended, rows):
+        made.insert(index, Rows(value))
+    return made
 
 
-def _loop(n: Node, states: list[Variable], shapes: list[list[int]]) -> list[Variable]:
-    body = n.attr("body")
+def _with_rows(n: Node, body: Any, appended: list[int]) -> Any:
+    """The body of a loop that appends a tensor of each step to sequences, without them: their tensors are outputs of each step,
+    after the others."""
+    made = type(body).FromString(body.SerializeToString())
+    writers = {node.output[0]: node for node in body.node if node.op_type == "SequenceInsert"}
+    for index in reversed(appended):
+        name, result = made.input[2 + index].name, made.output[1 + index].name
+        insert = writers.get(result)
+        readers = [node for node in made.node for read in names_read(node) if read == name]
+        if n.items(2 + index) or insert is None or readers != [insert] or len(insert.input) != 2:
+            raise Unsupported("a sequence to which a loop does more than to append")
+        made.node.remove(insert)
+        del made.input[2 + index], made.output[1 + index]
+    for index in appended:
+        made.output.add().name = writers[body.output[1 + index].name].input[1]
+    return made
+
+
+def _loop(n: Node, body: Any, states: list[Variable], shapes: list[list[int]]) -> list[Variable]:
     limit = n.cast(n.reshape(n.x(0), []), "int64") if n.has(0) else None
     more = n.reshape(n.x(1), []) if n.has(1) else n.constant(True, "bool")
     arrays = [create_array() for _ in body.output[1 + len(states) :]]

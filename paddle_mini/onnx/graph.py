@@ -16,8 +16,8 @@ from ..transaction import transaction
 from ..unique_name import counters_after
 from ..variable import Variable
 from .folding import FOLDED, MOST_FOLDED, most_elements
-from .node import CONVERTERS, DEFAULT_DOMAINS, Node
-from .tensors import Unsupported, tensor_array
+from .node import CONVERTERS, DEFAULT_DOMAINS, Items, Node, Rows
+from .tensors import Unsupported, dtype_of, stored, tensor_array
 
 # Exceptions of Python and NumPy where attributes and constants of a file contradict each other.
 _INVALID = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -38,6 +38,7 @@ class GraphReader:
         self._initializers: set[str] = set()
         self._variables: dict[str, Variable] = {}
         self._dims: dict[str, list[int | None]] = {}
+        self._sequences: dict[str, Items | Rows] = {}
         self._missing: set[str] = set()
         program._names.update(counters_after(taken))
 
@@ -45,6 +46,11 @@ class GraphReader:
     def block(self) -> Block:
         """The block to which operators are appended."""
         return self.program.current_block()
+
+    @property
+    def _tables(self) -> list[dict[str, Any]]:
+        """Values by their names in the graph."""
+        return [self._arrays, self._variables, self._dims, self._sequences]
 
     def new_name(self, hint: str) -> str:
         """A name that neither the graph nor the program has."""
@@ -62,8 +68,19 @@ class GraphReader:
             self._initializers.add(name)
 
     def add_input(self, name: str, shape: list[int], dtype: str) -> None:
-        made = self.block.create_var(name, shape=shape, dtype=dtype, need_check_feed=True, stop_gradient=True)
-        self._variables[name] = made
+        self._variables[name] = self.block.create_var(name, shape=shape, dtype=dtype, need_check_feed=True, stop_gradient=True)
+
+    def add_variable(self, made: Variable) -> str:
+        """Gives the graph a variable that no node of it names."""
+        self._variables[made.name] = made
+        return made.name
+
+    def is_sequence(self, name: str) -> bool:
+        return name in self._sequences
+
+    def sequence(self, name: str) -> Items | Rows:
+        self._require(name)
+        return self._sequences[name]
 
     def array(self, name: str) -> np.ndarray | None:
         """The value, if it is known without a run."""
@@ -87,11 +104,10 @@ class GraphReader:
 
     def alias(self, name: str, other: str) -> None:
         """A second name of a value."""
-        if other in self._initializers and _dtype(self._arrays[other]) in dtypes.FLOAT_NAMES:
+        if other in self._initializers and dtype_of(self._arrays[other]) in dtypes.FLOAT_NAMES:
             self.variable(other)  # one parameter has both names
             self._initializers.add(name)
-        tables: list[dict[str, Any]] = [self._arrays, self._variables, self._dims]
-        for table in tables:
+        for table in self._tables:
             if other in table:
                 table[name] = table[other]
 
@@ -99,27 +115,26 @@ class GraphReader:
         """The value as a variable. An initializer of floats becomes a parameter of its name; numbers and infinities, which are
         constants of the model, are not trained."""
         self._require(name)
+        if name in self._sequences:
+            raise Unsupported(f"'{printable(name)}' is a sequence, which only a run knows there")
         if name not in self._variables:
-            array = self._arrays[name]
-            if name in self._initializers and _dtype(array) in dtypes.FLOAT_NAMES:
-                trained = array.ndim > 0 and bool(np.isfinite(array.astype("float64")).all())
-                own = name if name not in self.values else self.new_name(name)  # inner graphs may have one name each
-                self._variables[name] = self.parameter(own, array) if trained else self.constant_variable(own, array)
-            else:
-                own = name if name in self._initializers and name not in self.values else self.new_name(name)
-                self._variables[name] = self.constant_variable(own, array)
+            array, named = self._arrays[name], name in self._initializers
+            own = name if named and name not in self.values else self.new_name(name)  # inner graphs may have one name each
+            trained = named and array.ndim > 0 and dtype_of(array) in dtypes.FLOAT_NAMES
+            trained = trained and bool(np.isfinite(array.astype("float64")).all())
+            self._variables[name] = self.parameter(own, array) if trained else self.constant_variable(own, array)
         return self._variables[name]
 
     def parameter(self, name: str, value: np.ndarray, trainable: bool = True) -> Variable:
         """A parameter with a value."""
-        made = self.program.global_block().create_parameter(name, list(value.shape), _dtype(value), trainable=trainable)
-        self.values[name] = _stored(value)
+        made = self.program.global_block().create_parameter(name, list(value.shape), dtype_of(value), trainable=trainable)
+        self.values[name] = stored(value)
         return made
 
     def constant_variable(self, name: str, value: np.ndarray) -> Variable:
         """A persistable variable that training does not change."""
-        facts = {"shape": list(value.shape), "dtype": _dtype(value), "persistable": True, "stop_gradient": True}
-        self.values[name] = _stored(value)
+        facts = {"shape": list(value.shape), "dtype": dtype_of(value), "persistable": True, "stop_gradient": True}
+        self.values[name] = stored(value)
         return self.program.global_block().create_var(name, **facts)
 
     def freeze(self, name: str) -> Variable:
@@ -133,7 +148,7 @@ class GraphReader:
     def _require(self, name: str) -> None:
         if name in self._missing:
             raise _Dependent
-        if name not in self._variables and name not in self._arrays:
+        if not any(name in table for table in (self._variables, self._arrays, self._sequences)):
             raise ProgramError(f"'{printable(name)}' is read before a node writes it: the graph has a cycle or is not sorted")
 
     def read(self, nodes: Any) -> None:
@@ -165,7 +180,7 @@ class GraphReader:
         if proto.op_type not in CONVERTERS:
             raise Unsupported("this operator is not known")
         made = CONVERTERS[proto.op_type](node)
-        if proto.op_type == "Identity":
+        if proto.op_type in ("Identity", "SequenceAt"):  # a second name of a value
             return
         for name, value in zip(node.outputs, made if isinstance(made, list) else [made]):
             if name:
@@ -176,6 +191,8 @@ class GraphReader:
             raise Unsupported(f"output '{printable(name)}' is not computed")
         if isinstance(value, Variable):
             self._variables[name] = value
+        elif isinstance(value, Items | Rows):
+            self._sequences[name] = value
         else:
             self._arrays[name] = value
 
@@ -200,7 +217,7 @@ class GraphReader:
         names = [name for name in node.inputs if name]
         if node.type not in FOLDED or any(name not in self._arrays for name in names):
             return False
-        if any(name in self._initializers and _dtype(self._arrays[name]) in dtypes.FLOAT_NAMES for name in names):
+        if any(name in self._initializers and dtype_of(self._arrays[name]) in dtypes.FLOAT_NAMES for name in names):
             return False  # a parameter: a gradient may be needed
         if most_elements(node.type, [self._arrays[name] for name in names]) > MOST_FOLDED:
             return False
@@ -221,7 +238,7 @@ class GraphReader:
     def read_inner(self, graph: Any, given: Sequence[Variable], arrays: bool = False) -> list[Any]:
         """The outputs of an inner graph whose inputs are these; its operators are appended to the current block. Its names
         are forgotten then: another inner graph may have them. arrays: outputs that are known stay arrays."""
-        tables: list[dict[str, Any]] = [self._arrays, self._variables, self._dims]
+        tables = self._tables
         before, outside = [table.copy() for table in tables], set(self._arrays)
         initializers, problems = self._initializers.copy(), len(self.problems)
         for tensor in graph.initializer:
@@ -245,7 +262,7 @@ class GraphReader:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """An exception that leaves the block takes back what was read inside."""
-        tables: list[Any] = [self._arrays, self._variables, self._dims, self.values, self._initializers]
+        tables: list[Any] = [*self._tables, self.values, self._initializers]
         before = [table.copy() for table in tables]
         try:
             with transaction():
@@ -276,17 +293,6 @@ class _Dependent(Exception):
 def _place(proto: Any, index: int) -> str:
     name = f"'{printable(proto.name)}', " if proto.name else ""
     return f"{name}node {index}"
-
-
-def _dtype(array: np.ndarray) -> str:
-    if array.dtype.name not in dtypes.NUMBERS:
-        raise Unsupported(f"element type {array.dtype.name}")
-    return array.dtype.name
-
-
-def _stored(array: np.ndarray) -> np.ndarray:
-    """As a scope takes it: bfloat16 are their bits."""
-    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
 
 
 def set_values(scope: Any, values: Mapping[str, np.ndarray]) -> None:

@@ -83,41 +83,6 @@ def split(n: Node) -> list[Variable]:
     return n.emit_list("split", {"X": x}, {"axis": axis, "sections": sections}, "Out", count)
 
 
-@converter("Pad")
-def pad(n: Node) -> Variable:
-    x, mode = n.x(), n.attr("mode")
-    rank = len(x.shape)
-    pads, axes = n.known_ints(1), [n.axis(axis, rank) for axis in (n.known_ints(3) if n.has(3) else range(rank))]
-    pairs = {axis: (pads[i], pads[i + len(axes)]) for i, axis in enumerate(axes)}
-    cut = {axis: (min(low, 0), min(high, 0)) for axis, (low, high) in pairs.items()}
-    for axis, (low, high) in cut.items():
-        if low or high:
-            ends = high if high else _FAR
-            x = n.emit("slice", {"Input": x}, {"axes": [axis], "starts": [-low], "ends": [ends]})
-    pairs = {axis: (max(low, 0), max(high, 0)) for axis, (low, high) in pairs.items()}
-    if mode == "constant":
-        flat = [amount for axis in range(rank) for amount in pairs.get(axis, (0, 0))]
-        if not n.has(2):
-            return n.op("pad", x, paddings=flat, pad_value=0.0)
-        known = n.array(2)
-        if known is not None:
-            return n.op("pad", x, paddings=flat, pad_value=float(known.item()) if known.size else 0.0)
-        inside = n.op("pad", n.emit("fill_any_like", {"X": x}, {"value": 1.0, "dtype": "bool"}), paddings=flat, pad_value=0.0)
-        return select(n, inside, n.op("pad", x, paddings=flat, pad_value=0.0), n.x(2))
-    return _pad_by_index(n, x, pairs, {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode])
-
-
-def _pad_by_index(n: Node, x: Variable, pairs: dict[int, tuple[int, int]], mode: Any) -> Variable:
-    """Pads with elements of x: their positions along each axis are known."""
-    for axis, pair in pairs.items():
-        if any(pair):
-            if x.shape[axis] < 0:
-                raise Unsupported(f"mode {mode} along dimension {axis}, which must be known")
-            order = np.pad(np.arange(x.shape[axis]), pair, mode=mode)
-            x = n.emit("index_select", {"X": x, "Index": n.constant(order, "int64")}, {"dim": axis})
-    return x
-
-
 def _from_front(n: Node, index: Variable, size: Any, sized: Variable, axis: int) -> Variable:
     """Indices, of which negative ones count from the end."""
     if size < 0:
@@ -288,3 +253,21 @@ def compress(n: Node) -> Variable:
     x = n.reshape(x, [-1]) if axis is None else x
     rows = n.reshape(n.emit("where_index", {"Condition": n.x(1)}), [-1])
     return n.emit("index_select", {"X": x, "Index": rows}, {"dim": n.axis(axis or 0, len(x.shape))})
+
+
+@converter("ReverseSequence")
+def reverse_sequence(n: Node) -> Variable:
+    x, lengths = n.x(0), n.cast(n.x(1), "int64")
+    by_batch = n.attr("batch_axis") == 0
+    order = [1, 0, *range(2, len(x.shape))]
+    x = n.transpose(x, order) if by_batch else x
+    zero, one = n.constant([0], "int64"), n.constant([1], "int64")
+    step, row = (
+        n.reshape(n.emit("range", {"Start": zero, "End": n.sizes(x, axis, axis + 1), "Step": one}), shape)
+        for axis, shape in ((0, [-1, 1]), (1, [1, -1]))
+    )
+    mirrored = n.sub(n.scale(n.reshape(lengths, [1, -1]), 1, -1), step)
+    source = select(n, n.op("less_than", mirrored, zero), step, mirrored)
+    rows = n.add(n.scale(source, 0), row)
+    made = n.emit("gather_nd", {"X": x, "Index": n.emit("stack", {"X": [source, rows]}, {"axis": 2}, "Y")})
+    return n.transpose(made, order) if by_batch else made

@@ -17,9 +17,28 @@ from ..scope import scope_or_global
 from ..variable import Variable
 
 # They fill the table of converters.
-from . import blocks, indexing, math, neural, pooling, recurrent, reduce, resize, shapes  # noqa: F401
+from . import (  # noqa: F401
+    blocks,
+    detection,
+    indexing,
+    math,
+    neural,
+    padding,
+    pooling,
+    quantized,
+    random,
+    recurrent,
+    reduce,
+    resize,
+    sampling,
+    sequences,
+    shapes,
+    spectral,
+)
 from .graph import OLDEST_OPSET, GraphReader, set_values
+from .microsoft import replace_integers
 from .node import CONVERTERS, DEFAULT_DOMAINS
+from .order import inner_graphs, sort_nodes
 from .tensors import Unsupported, element_type, tensor_array
 
 
@@ -68,8 +87,12 @@ def _read(path: str) -> Any:
     if not Path(path).is_file():
         raise ProgramError(f"'{printable(path)}' is not a file")
     try:
-        onnx.checker.check_model(path)  # a path, because it then checks where external data is
-        model = _of_new_opset(onnx.load(path))
+        model = onnx.load(path, load_external_data=False)
+        # A path, because the checker then sees where external data is; but it refuses nodes that are not sorted.
+        onnx.checker.check_model(model if sort_nodes(model.graph) else path)
+        onnx.load_external_data_for_model(model, os.path.dirname(path))
+        replace_integers(model.graph)
+        model = _of_new_opset(model)
         _state_defaults(model.graph, model.opset_import)
         functions = {(function.domain, function.name) for function in model.functions}
         kept = [(domain, name) for name in CONVERTERS for domain in DEFAULT_DOMAINS if (domain, name) not in functions]
@@ -127,9 +150,8 @@ def _state_defaults(graph: Any, opsets: Any) -> None:
 
     versions = {entry.domain: entry.version for entry in opsets}
     for node in graph.node:
-        for attr in node.attribute:
-            for inner in [attr.g] if attr.HasField("g") else attr.graphs:
-                _state_defaults(inner, opsets)
+        for inner in inner_graphs(node):
+            _state_defaults(inner, opsets)
         if node.op_type in CONVERTERS or not defs.has(node.op_type, node.domain):
             continue
         schema: Any = defs.get_schema(node.op_type, versions.get(node.domain, 1), node.domain)
@@ -164,7 +186,8 @@ def _program(model: Any, constants: Mapping[str, Any]) -> tuple[Program, dict[st
     reader.read(graph.node)
     reader.require_supported()
     for name in outputs:
-        _name_output(reader, name)
+        _add(reader, name, lambda name=name: _name_output(reader, name))
+    reader.require_supported()
     return program, reader.values, outputs
 
 
@@ -186,9 +209,8 @@ def _names(graph: Any) -> Iterator[str]:
         yield named.name
     for node in graph.node:
         yield from (*node.input, *node.output)
-        for attr in node.attribute:
-            for inner in [attr.g] if attr.HasField("g") else attr.graphs:
-                yield from _names(inner)
+        for inner in inner_graphs(node):
+            yield from _names(inner)
 
 
 def _add(reader: GraphReader, name: str, add: Any) -> None:

@@ -87,9 +87,12 @@ def bit_shift(n: Node) -> Variable:
 
 
 @converter("Round")
-def round_to_even(n: Node) -> Variable:
+def round_(n: Node) -> Variable:
+    return round_to_even(n, n.x())
+
+
+def round_to_even(n: Node, x: Variable) -> Variable:
     # The operator `round` rounds halves away from 0: 2 round(x / 2) is right where x is halfway between two integers.
-    x = n.x()
     nearest, below = n.op("round", x), n.op("floor", x)
     half = n.op("equal", n.sub(x, below), n.constant(0.5, x.dtype))
     return select(n, half, n.scale(n.op("floor", n.scale(n.scale(below, 1, 1), 0.5)), 2), nearest)
@@ -218,32 +221,6 @@ def matmul(n: Node) -> Variable:
     if x.dtype in dtypes.INTEGER_NAMES:
         raise Unsupported(f"products of matrices of {x.dtype}")
     return n.op("matmul_v2", x, y)
-
-
-@converter("MatMulInteger")
-def matmul_integer(n: Node) -> Variable:
-    # float64 has all sums of 2^37 products of two bytes.
-    parts = []
-    for index in (0, 1):
-        part = n.cast(n.x(index), "float64")
-        if n.has(2 + index):
-            zero = n.cast(n.x(2 + index), "float64")
-            part = n.sub(part, n.reshape(zero, [*zero.shape, 1]) if index == 0 and zero.shape else zero)
-        parts.append(part)
-    return n.cast(n.op("matmul_v2", *parts), "int32")
-
-
-@converter("DequantizeLinear")
-def dequantize(n: Node) -> Variable:
-    x, scale = n.cast(n.x(0), n.x(1).dtype), n.x(1)
-    if n.attr("block_size", 0):
-        raise Unsupported("block_size")
-    one = not scale.shape or list(scale.shape) == [1]
-    axis = 0 if one else n.axis(n.attr("axis"), len(x.shape))
-    shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
-    parts = [scale, *([n.cast(n.x(2), scale.dtype)] if n.has(2) else [])]
-    scale, *zero = parts if one else [n.reshape(part, shape) for part in parts]
-    return n.mul(n.sub(x, zero[0]) if zero else x, scale)
 
 
 @converter("Det")

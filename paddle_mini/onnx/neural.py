@@ -45,7 +45,12 @@ def _add_bias(n: Node, x: Variable, rank: int) -> Variable:
 
 @converter("Conv")
 def conv(n: Node) -> Variable:
-    x, w = n.x(0), n.x(1)
+    w = n.x(1)
+    return _add_bias(n, convolved(n, n.x(0), w), len(w.shape) - 2)
+
+
+def convolved(n: Node, x: Variable, w: Variable) -> Variable:
+    """The convolution of the node, without its bias."""
     kernel = n.require_static(w)[2:]
     strides, dilations, pads = window(n, x, kernel)
     rank = len(kernel)
@@ -55,14 +60,14 @@ def conv(n: Node) -> Variable:
         x, w, strides, dilations, pads = as_2d(n, x), as_2d(n, w), [1, *strides], [1, *dilations], [0, 0, *pads]
     attrs = {"strides": strides, "dilations": dilations, "paddings": pads, "groups": n.attr("group")}
     made = n.emit("conv3d" if rank == 3 else "conv2d", {"Input": x, "Filter": w}, attrs, "Output")
-    return _add_bias(n, as_1d(n, made) if rank == 1 else made, rank)
+    return as_1d(n, made) if rank == 1 else made
 
 
 @converter("ConvTranspose")
 def conv_transpose(n: Node) -> Variable:
     x, w = n.x(0), n.x(1)
     kernel, rank = n.require_static(w)[2:], len(w.shape) - 2
-    if rank not in (1, 2):
+    if rank not in (1, 2, 3):
         raise Unsupported(f"transposed convolutions of {rank} axes")
     strides, dilations = list(n.attr("strides", [1] * rank)), list(n.attr("dilations", [1] * rank))
     extra, wanted, auto = list(n.attr("output_padding", [0] * rank)), n.attr("output_shape"), n.attr("auto_pad")
@@ -80,14 +85,40 @@ def conv_transpose(n: Node) -> Variable:
         x, w, strides, dilations, extra = as_2d(n, x), as_2d(n, w), [1, *strides], [1, *dilations], [0, *extra]
         pads = [0, pads[0], 0, pads[1]]
     # The operator pads zeros only up to its stride: all of the result is computed, then grown and cut.
-    attrs = {"strides": strides, "dilations": dilations, "paddings": [0, 0, 0, 0], "groups": n.attr("group")}
-    made = n.emit("conv2d_transpose", {"Input": x, "Filter": w}, attrs, "Output")
+    count = len(strides)
+    attrs = {"strides": strides, "dilations": dilations, "paddings": [0] * count, "groups": n.attr("group")}
+    op_type = "conv3d_transpose" if rank == 3 else "conv2d_transpose"
+    made = n.emit(op_type, {"Input": x, "Filter": w}, attrs, "Output")
     if any(extra):
-        made = n.op("pad", made, paddings=[0, 0, 0, 0, 0, extra[0], 0, extra[1]], pad_value=0.0)
+        after = [amount for size in extra for amount in (0, size)]
+        made = n.op("pad", made, paddings=[0, 0, 0, 0, *after], pad_value=0.0)
     if any(pads):
-        ends = [-high if high else 2**31 - 1 for high in pads[2:]]
-        made = n.emit("slice", {"Input": made}, {"axes": [2, 3], "starts": pads[:2], "ends": ends})
+        ends = [-high if high else 2**31 - 1 for high in pads[count:]]
+        made = n.emit("slice", {"Input": made}, {"axes": list(range(2, 2 + count)), "starts": pads[:count], "ends": ends})
     return _add_bias(n, as_1d(n, made) if rank == 1 else made, rank)
+
+
+@converter("Col2Im")
+def col2im(n: Node) -> Variable:
+    sizes, kernel = n.known_ints(1), n.known_ints(2)
+    if len(sizes) != 2:
+        raise Unsupported(f"images of {len(sizes)} axes")
+    attrs = {"output_sizes": sizes, "kernel_sizes": kernel, "paddings": list(n.attr("pads", [0] * 4))}
+    attrs |= {name: list(n.attr(name, [1, 1])) for name in ("strides", "dilations")}
+    return n.emit("fold", {"X": n.x()}, attrs, "Y")
+
+
+@converter("DeformConv")
+def deform_conv(n: Node) -> Variable:
+    w = n.x(1)
+    strides, dilations, pads = list(n.attr("strides", [1, 1])), list(n.attr("dilations", [1, 1])), list(n.attr("pads", [0] * 4))
+    if len(w.shape) != 4 or pads[:2] != pads[2:]:
+        raise Unsupported("other than two axes with equal pads at both ends")
+    attrs = {"strides": strides, "dilations": dilations, "paddings": pads[:2], "groups": n.attr("group")}
+    attrs["deformable_groups"] = n.attr("offset_group")
+    inputs = {"Input": n.x(0), "Offset": n.x(2), "Filter": w, **({"Mask": n.x(4)} if n.has(4) else {})}
+    made = n.emit("deformable_conv" if n.has(4) else "deformable_conv_v1", inputs, attrs, "Output")
+    return n.add(made, n.reshape(n.x(3), [1, -1, 1, 1])) if n.has(3) else made
 
 
 @converter("BatchNormalization")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 Converter = Callable[["Node"], Any]
 CONVERTERS: dict[str, Converter] = {}
 DEFAULT_DOMAINS = ("", "ai.onnx")
+
+
+class Items(list[str]):
+    """A sequence of ONNX: the names of its tensors."""
+
+
+class Rows(NamedTuple):
+    """A sequence of ONNX to which a loop appends: its tensors, along the first axis."""
+
+    stacked: Variable
 
 
 def converter(*op_types: str) -> Callable[[Converter], Converter]:
@@ -94,6 +104,13 @@ class Node:
 
     def known_ints(self, index: int) -> list[int]:
         return [int(item) for item in np.atleast_1d(self.known(index)).ravel()]
+
+    def items(self, index: int) -> Items:
+        """The names of the tensors of an input that is a sequence."""
+        found = self.reader.sequence(self.inputs[index])
+        if isinstance(found, Rows):
+            raise Unsupported("a sequence to which a loop has appended")
+        return found
 
     def dims(self, index: int) -> list[int | None] | None:
         """The elements of a shape, None where only a run knows them; None if not even their number is known."""

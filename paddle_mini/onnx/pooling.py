@@ -139,3 +139,30 @@ def _pool(
 def global_pool(n: Node) -> Variable:
     axes = list(range(2, len(n.x().shape)))
     return n.op("reduce_mean" if n.type == "GlobalAveragePool" else "reduce_max", n.x(), dim=axes, keep_dim=True)
+
+
+@converter("GlobalLpPool")
+def global_lp_pool(n: Node) -> Variable:
+    x, p = n.x(), float(n.attr("p"))
+    total = n.op("reduce_sum", n.op("pow", n.op("abs", x), factor=p), dim=list(range(2, len(x.shape))), keep_dim=True)
+    return n.op("pow", total, factor=1 / p)
+
+
+@converter("MaxUnpool")
+def max_unpool(n: Node) -> Variable:
+    x, kernel = n.x(), list(n.attr("kernel_shape"))
+    if len(kernel) != 2:
+        raise Unsupported(f"windows of {len(kernel)} axes")
+    strides, pads = list(n.attr("strides", [1, 1])), list(n.attr("pads", [0] * 4))
+    sizes = [
+        (size - 1) * step + width - low - high
+        for size, step, width, low, high in zip(n.require_static(x, 2), strides, kernel, pads[:2], pads[2:])
+    ]
+    # ONNX counts the elements of all images and channels, the operator those of a plane.
+    index = n.op("elementwise_mod", n.x(1), n.constant(int(np.prod(sizes)), "int64"))
+    attrs = {"ksize": kernel, "strides": strides, "output_size": sizes, "unpooling_type": "max"}
+    made = n.emit("unpool", {"X": x, "Indices": index}, attrs)
+    if not n.has(2):
+        return made
+    more = [want - have for want, have in zip(n.known_ints(2)[2:], sizes)]
+    return n.op("pad", made, paddings=[0, 0, 0, 0, 0, more[0], 0, more[1]], pad_value=0.0)

@@ -1,4 +1,4 @@
-# Converters of Resize and GridSample.
+# Converters of Resize.
 from __future__ import annotations
 
 from typing import Any
@@ -202,12 +202,3 @@ def _weight_at(n: Node, distance: Any) -> Any:
     a = n.attr("cubic_coeff_a")
     near, far = _clip(n, distance, 0, 1), _clip(n, distance, 1, 2)  # each polynomial is 0 at the ends of the other one's part
     return ((a + 2) * near - (a + 3)) * near * near + 1.0 + ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
-
-
-@converter("GridSample")
-def grid_sample(n: Node) -> Variable:
-    # Mode nearest of the operator grid_sampler rounds halves otherwise than ONNX.
-    if n.attr("mode") not in ("linear", "bilinear") or len(n.x().shape) not in (4, 5):
-        raise Unsupported(f"mode {n.attr('mode')} of {len(n.x().shape) - 2} axes")
-    attrs = {"mode": "bilinear", "padding_mode": n.attr("padding_mode"), "align_corners": bool(n.attr("align_corners"))}
-    return n.emit("grid_sampler", {"X": n.x(0), "Grid": n.x(1)}, attrs, "Output")

@@ -10,6 +10,9 @@ from .._core import ProgramError, printable
 from ..errors import printable_lines
 from ..feeds import bfloat16_bits
 
+# Types of constants that operators read as wider ones.
+WIDER = {"int2": "int8", "uint2": "uint8", "int4": "int8", "uint4": "uint8", "uint16": "int32"}
+
 
 class Unsupported(Exception):
     """This runtime cannot express an operator of the graph; the message is the reason."""
@@ -17,20 +20,25 @@ class Unsupported(Exception):
 
 def element_type(number: int) -> str:
     """The name of ONNX's element type; Unsupported where this runtime does not have it."""
+    from onnx import TensorProto
+
+    name = type_name(number)
+    if name not in dtypes.NUMBERS:
+        known = [item for item, value in TensorProto.DataType.items() if value == number]
+        raise Unsupported(f"element type {known[0] if known else number}")
+    return name
+
+
+def type_name(number: int) -> str:
+    """The name of ONNX's element type, also of those in WIDER; "" for other types."""
     from onnx import TensorProto, helper
 
     if number == TensorProto.BFLOAT16:
         return "bfloat16"
     try:
-        name = np.dtype(helper.tensor_dtype_to_np_dtype(number)).name
+        return np.dtype(helper.tensor_dtype_to_np_dtype(number)).name
     except (KeyError, TypeError):
-        name = ""
-    names = {"double": "float64", "float": "float32"}
-    name = names.get(name, name)
-    if name not in dtypes.NUMBERS:
-        known = [item for item, value in TensorProto.DataType.items() if value == number]
-        raise Unsupported(f"element type {known[0] if known else number}")
-    return name
+        return ""
 
 
 def element_number(dtype: str) -> int:
@@ -56,7 +64,8 @@ def tensor_array(tensor: Any) -> np.ndarray:
     """The elements of a TensorProto; ProgramError if their number is not that of its shape."""
     from onnx import numpy_helper
 
-    element_type(tensor.data_type)
+    if type_name(tensor.data_type) not in WIDER:
+        element_type(tensor.data_type)
     try:
         array = numpy_helper.to_array(tensor)
     except (ValueError, TypeError) as error:
@@ -64,3 +73,15 @@ def tensor_array(tensor: Any) -> np.ndarray:
     if list(array.shape) != list(tensor.dims):
         raise ProgramError(f"tensor '{printable(tensor.name)}' has {array.size} elements, its shape is {list(tensor.dims)}")
     return array
+
+
+def dtype_of(array: np.ndarray) -> str:
+    """The element type of a variable with this value."""
+    if array.dtype.name not in dtypes.NUMBERS:
+        raise Unsupported(f"element type {array.dtype.name}")
+    return array.dtype.name
+
+
+def stored(array: np.ndarray) -> np.ndarray:
+    """As a scope takes it: bfloat16 are their bits."""
+    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array

@@ -211,3 +211,30 @@ def test_programs_with_blocks_are_read_back(tmp_path):
         found = pm.Executor().run(program, feed, again, scope=scope)
         for value, expected in zip(found, must, strict=True):
             np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("axis", "new_axis"), [(1, 1), (-1, 1), (0, 0), (1, 0)])
+@pytest.mark.parametrize("steps", [1, 4])
+def test_a_loop_that_appends_to_a_sequence(tmp_path, axis, new_axis, steps):
+    """As PyTorch exports a list to which a scripted loop appends."""
+    steps_of_body = [
+        node("Identity", ["on"], ["on2"]),
+        node("Add", ["h", "x"], ["h2"]),
+        node("Neg", ["h2"], ["row"]),
+        node("SequenceInsert", ["before", "row"], ["after"]),
+    ]
+    before, after = (helper.make_tensor_sequence_value_info(name, FLOAT, None) for name in ("before", "after"))
+    given = [info("i", INT, []), info("on", BOOL, []), info("h", FLOAT, ["N", 3]), before]
+    body = inner(steps_of_body, given, [info("on2", BOOL, []), info("h2", FLOAT, ["N", 3]), after])
+    nodes = [
+        node("SequenceEmpty", [], ["none"]),
+        node("Loop", ["steps", "", "x", "none"], ["last", "rows"], body=body),
+        node("ConcatFromSequence", ["rows"], ["y"], axis=axis, new_axis=new_axis),
+    ]
+    outputs = [info("last", FLOAT, ["N", 3]), info("y", FLOAT, ["A", "B", "C"][: 2 + new_axis])]
+    program, _, fetches, scope = loaded(tmp_path, model(nodes, [info("x", FLOAT, ["N", 3]), info("steps", INT, [])], outputs))
+    x = np.array([[1, 2, 3], [4, 5, 6]], "float32")
+    last, y = pm.Executor().run(program, {"x": x, "steps": np.array(steps)}, fetches, scope=scope)
+    rows = [-(count + 2) * x for count in range(steps)]
+    assert (last == -rows[-1]).all()
+    assert (y == (np.stack(rows, axis) if new_axis else np.concatenate(rows, axis))).all()

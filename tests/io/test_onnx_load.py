@@ -14,7 +14,7 @@ import onnx_cases
 import paddle_mini as pm
 from thorough import thorough
 
-FLOOR = 0.95
+FLOOR = 0.98
 
 
 def tensors(*names, shape=("N", 4), dtype=TensorProto.FLOAT):
@@ -45,13 +45,13 @@ def test_node_cases_of_the_onnx_package(tmp_path):
     ratio = passed / (passed + len(refused))
     print(f"{passed} of {len(outcomes)} cases pass, {ratio:.1%} of those with known operators and element types")
     assert ratio >= FLOOR, [outcome.name for outcome in refused]
-    assert passed >= 1420
+    assert passed >= 1520
     figures = json.loads((Path(__file__).parents[2] / "docs/onnx_figures.json").read_text())["read"]
     assert onnx_cases.by_operator(outcomes) == figures, "run .venv/bin/python docs/make_onnx.py --figures"
 
 
 # The models of package onnx whose operators or element types this runtime does not have.
-NOT_READ = re.compile("test_(sequence_model|strnorm_model|gradient_of)")
+NOT_READ = re.compile("test_(strnorm_model|gradient_of)")
 
 
 @thorough
@@ -61,7 +61,7 @@ def test_models_of_the_onnx_package(tmp_path):
     assert [(one.name, one.reason) for one in outcomes if one.kind == "failed"] == []
     assert [(one.name, one.reason) for one in outcomes if one.kind == "refused" and not NOT_READ.match(one.name)] == []
     passed = {one.name for one in outcomes if one.kind == "passed"}
-    assert len(passed) >= 131 and {"test_resnet50", "test_densenet121", "test_vgg19", "test_PReLU_2d_multiparam"} <= passed
+    assert len(passed) >= 139 and {"test_resnet50", "test_densenet121", "test_vgg19", "test_PReLU_2d_multiparam"} <= passed
 
 
 def attention(rng):
@@ -141,9 +141,9 @@ def test_a_loaded_model_is_trained_further(tmp_path):
 def test_the_error_lists_all_operators_that_cannot_be_expressed(tmp_path):
     nodes = [
         helper.make_node("Relu", ["x"], ["a"]),
-        helper.make_node("NonMaxSuppression", ["a", "a"], ["b"], name="volume"),
+        helper.make_node("StringNormalizer", ["a"], ["b"], name="volume"),
         helper.make_node("Neg", ["b"], ["c"]),
-        helper.make_node("MaxUnpool", ["x", "i"], ["d"], kernel_shape=[2], name="unpool"),
+        helper.make_node("MaxRoiPool", ["x", "i"], ["d"], pooled_shape=[2, 2], name="regions"),
         helper.make_node("Gelu", ["c"], ["y"], domain="com.microsoft"),
     ]
     inputs = [*tensors("x", shape=(4, 4)), *tensors("i", shape=(4, 4), dtype=TensorProto.INT64)]
@@ -155,15 +155,15 @@ def test_the_error_lists_all_operators_that_cannot_be_expressed(tmp_path):
     lines = str(raised.value).splitlines()
     assert "3 operators of the graph cannot be expressed" in lines[0]
     assert lines[1:] == [
-        "  NonMaxSuppression ('volume', node 1): this operator is not known",
-        "  MaxUnpool ('unpool', node 3): this operator is not known",
+        "  StringNormalizer ('volume', node 1): this operator is not known",
+        "  MaxRoiPool ('regions', node 3): this operator is not known",
         "  Gelu (node 4): domain 'com.microsoft'",
     ]
     assert not scope.names()
 
 
 def test_many_problems_fit_into_one_message(tmp_path):
-    nodes = [helper.make_node("NonMaxSuppression", ["x", "x"], [f"y{i}"]) for i in range(30)]
+    nodes = [helper.make_node("StringNormalizer", ["x"], [f"y{i}"]) for i in range(30)]
     with pytest.raises(pm.ProgramError) as raised:
         pm.onnx.load(saved(tmp_path, model(nodes, tensors("x", shape=(2, 2)), tensors("y0", shape=()))))
     assert len(str(raised.value).splitlines()) <= 12
