@@ -21,7 +21,7 @@ from .ray_places import PATIENCE, Begins, elsewhere, options_of
 
 REST = 10.0
 """Seconds for the process of a trainer to end when the job stops."""
-_log = ProcessLogger("paddle_mini.cluster.ray_engine")
+_log = ProcessLogger(__name__)
 
 Work = Callable[[int, TrainerLink], Any]
 
