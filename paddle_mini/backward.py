@@ -119,7 +119,9 @@ def _append(
     names = GradientNames(taken, "grad/" * (program.backward_count - 1))
     with_gradient = {target.name for target in targets}
     descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
-    descriptions += _of_ops(Overwrites(program), path, set(with_gradient), reached, block.idx)
+    overwrites = Overwrites(program)
+    descriptions += _of_ops(overwrites, path, set(with_gradient), reached, block.idx)
+    overwrites.require_values()
     begin = len(block.ops)
     _append_all(block, finished(descriptions, names))
     written = {name for op in block.ops[begin:] for name in op.output_names}
@@ -147,12 +149,13 @@ def _of_ops(overwrites: Overwrites, path: list[Operator], produced: set[str], re
     descriptions: list[Description] = []
     for op in reversed(path):
         if runs_block(op):
-            descriptions += block_gradient(op, produced, reached, block, partial(_inside, overwrites), _append_all)
-            continue
-        made = gradient_ops(op, produced, reached)
-        overwrites.require_values(op, made)
-        descriptions += made
-        end_gradients(op, produced, descriptions)
+            made = block_gradient(op, produced, reached, block, partial(_inside, overwrites), _append_all)
+            descriptions += made
+        else:
+            made = gradient_ops(op, produced, reached)
+            descriptions += made
+            end_gradients(op, produced, descriptions)
+        overwrites.note(op, made)
     return descriptions
 
 

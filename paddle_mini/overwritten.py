@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import callsite, dtypes, roles
 from ._core import ProgramError, printable
+from .backward_blocks import runs_block
 from .dataflow import blocks_of
 from .errors import located
 from .gradient_names import ENDS, gradient_of, is_marked, variable_name
@@ -35,15 +36,26 @@ class Overwrites:
     def __init__(self, program: Program):
         self.program = program
         self._blocks: dict[int, _Writes] = {}
+        self._reads: list[tuple[Operator, list[Description]]] = []
+        self._with_gradient: set[int] = set()
 
-    def require_values(self, op: Operator, descriptions: list[Description]) -> None:
-        """ProgramError if gradient operators of `op` need a value that will not be there, because another one takes its place.
+    def note(self, op: Operator, descriptions: list[Description]) -> None:
+        """Notes the gradient operators of `op`, for require_values."""
+        if runs_block(op):
+            self._with_gradient.update([id(op)] if descriptions else [])
+        elif op.type != "increment":  # its gradient counts back
+            self._reads.append((op, descriptions))
+
+    def require_values(self) -> None:
+        """ProgramError if gradient operators need a value that will not be there, because another operator takes its place.
 
         Gradients read what is there after the last operator of the block, and in loops, of variables around the block, what
         was there at the beginning of the step.
         """
-        if op.type == "increment":  # its gradient counts back
-            return
+        for op, descriptions in self._reads:
+            self._require_values_of(op, descriptions)
+
+    def _require_values_of(self, op: Operator, descriptions: list[Description]) -> None:
         for port, name in _values_read(descriptions):
             var = op.block.find_var(name)
             if var is None or var.kind != dtypes.TENSOR:
@@ -79,11 +91,12 @@ class Overwrites:
         return None if runner is None else self._writer_instead(runner, name, not earlier)
 
     def _counts_back(self, op: Operator, name: str) -> bool:
-        """Whether an operator only counts with the variable, so that its gradient restores the value."""
+        """Whether an operator only counts with the variable, so that its gradient restores the value. A loop or branch through
+        which no gradient goes has none."""
         inside = [one for index in blocks_of(op) for one in self.program.blocks[index].ops if name in one.output_names]
         if inside:
-            return all(self._counts_back(one, name) for one in inside)
-        return op.type == "increment" and op.block.idx > 0
+            return id(op) in self._with_gradient and all(self._counts_back(one, name) for one in inside)
+        return op.type == "increment" and op.block.idx > 0 and op.input("X") == op.output("Out")
 
     def _runner(self, block: Block) -> Operator | None:
         """The operator that runs a block."""

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from optimizers import OPTIMIZERS
 from programs import start
 
 O = pm.optimizer
 NARROW = ["float16", "bfloat16"]
+TAKE_16_BITS = {"SGD", "Momentum", "LarsMomentum", "Dpsgd", "ProximalGD"}
 
 
 def step(optimizer, dtype, factor, runs=1, size=300):
@@ -62,15 +64,24 @@ def test_global_norm_of_sparse_gradients_of_16_bits(dtype):
 
 
 @pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("optimizer", [O.Adam, O.AdamW, O.Lamb])
-def test_moments_need_more_than_16_bits(optimizer, dtype):
-    """With beta2 = 0.999, which is 1 in bfloat16, Adam took no step at all; in float16 squares of small gradients are 0."""
+@pytest.mark.parametrize("optimizer", sorted(set(OPTIMIZERS) - TAKE_16_BITS))
+def test_state_that_16_bits_cannot_hold(optimizer, dtype):
+    """With beta2 = 0.999, which is 1 in bfloat16, Adam took no step at all. In float16 squares of small gradients are 0, so that
+    Adagrad's steps were five times too long, and those of large ones infinite, where Ftrl made each parameter 0."""
     p = pm.layers.create_parameter([2], dtype, name="p")
     loss = pm.layers.reduce_sum(pm.layers.cast(p, "float32"))
     before = str(pm.default_main_program())
-    with pytest.raises(pm.ProgramError, match=f"{optimizer.__name__} keeps second moments .* 'p' is {dtype}: train float32"):
-        optimizer(0.1).minimize(loss)
+    with pytest.raises(pm.ProgramError, match=f"{optimizer} keeps .*, which need float32 .* 'p' is {dtype}: train float32"):
+        OPTIMIZERS[optimizer]().minimize(loss)
     assert str(pm.default_main_program()) == before
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("optimizer", sorted(TAKE_16_BITS))
+def test_steps_of_16_bits_are_those_of_float32(optimizer, factor, dtype):
+    narrow, wide = (step(OPTIMIZERS[optimizer](), kind, factor, runs=3, size=4) for kind in (dtype, "float32"))
+    np.testing.assert_allclose(narrow, wide, rtol=2e-2)
 
 
 def test_adam_beside_masters():

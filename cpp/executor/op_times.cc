@@ -2,6 +2,7 @@
 #include "executor/op_times.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <vector>
 
@@ -35,11 +36,11 @@ std::string OpTimes::text() const {
 }
 
 OpTimes& times_of_process() {
-  static struct Printed {
-    OpTimes times;
-    ~Printed() { std::cerr << times.text(); }
-  } printed;
-  return printed.times;
+  static auto* times = [] {  // not destroyed, because threads may run programs until the process ends
+    std::atexit([] { std::cerr << times_of_process().text(); });
+    return new OpTimes;
+  }();
+  return *times;
 }
 
 }  // namespace paddle_mini

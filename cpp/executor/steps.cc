@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/kept_array.h"
 #include "executor/finite_check.h"
 #include "executor/op_context.h"
 
@@ -64,11 +65,12 @@ class StepMaker {
     auto inputs = segment_.infos(op.inputs);
     return with_op_context({op.desc(), op.index, segment_.block, &inputs}, [&] {
       KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs), threads_, &constants_);
+      const size_t kept_before = kept_array_bytes();
       std::unique_ptr<Kernel> kernel = op.make(init);
       result_.scratches.emplace_back();
       for (Variable& scratch : init.scratches()) result_.scratches.back().push_back(&scratch);
       result_.scratch_owners.push_back(init.share_scratches());
-      result_.kernel_bytes += init.kept_bytes();
+      result_.kernel_bytes += init.kept_bytes() + kept_array_bytes() - kept_before;
       if (op.derived) kernel = std::make_unique<DerivedKernel>(std::move(kernel), op.derived);
       return kernel;
     });

@@ -1,6 +1,8 @@
 // Source offsets for axis index maps, and the copy that uses them, for all element types.
 #include "math/axis_index_map.h"
 
+#include <functional>
+
 #include "math/fill.h"
 
 namespace paddle_mini {
@@ -39,10 +41,13 @@ AxisIndexMaps broadcast_maps(const Shape& x, const Shape& to, const char* what) 
 namespace {
 
 // Whether no two positions along an axis have the same source element.
-bool all_differ(std::vector<int64_t> offsets) {
-  std::sort(offsets.begin(), offsets.end());
-  auto inside = std::upper_bound(offsets.begin(), offsets.end(), AxisLoop::kOutside);
-  return std::adjacent_find(inside, offsets.end()) == offsets.end();
+bool all_differ(const KeptArray<int64_t>& offsets) {
+  auto is = [&](auto compare) { return std::adjacent_find(offsets.begin(), offsets.end(), compare) == offsets.end(); };
+  if (is(std::greater_equal<>()) || is(std::less_equal<>())) return true;  // in order, as most are: needs no copy
+  KeptArray<int64_t> sorted = offsets;
+  std::sort(sorted.begin(), sorted.end());
+  auto inside = std::upper_bound(sorted.begin(), sorted.end(), AxisLoop::kOutside);
+  return std::adjacent_find(inside, sorted.end()) == sorted.end();
 }
 
 }  // namespace
@@ -62,7 +67,8 @@ AxisLoop::AxisLoop(const AxisIndexMaps& index_maps) : index_maps_(index_maps) {
   }
   bool innermost = block_ == 1 && inner_[0] == 0;
   for (; axis >= 0; --axis) {
-    std::vector<int64_t> offsets;
+    KeptArray<int64_t> offsets;
+    offsets.reserve(static_cast<size_t>(index_maps[axis].out));
     for (int64_t i = 0; i < index_maps[axis].out; ++i) {
       int64_t at = index_maps[axis].at(i);
       offsets.push_back(at < 0 ? kOutside : at * in_step);
@@ -71,7 +77,7 @@ AxisLoop::AxisLoop(const AxisIndexMaps& index_maps) : index_maps_(index_maps) {
     else outer_.insert(outer_.begin(), std::move(offsets));
     in_step *= index_maps[axis].in;
   }
-  for (const std::vector<int64_t>& offsets : outer_) distinct_.push_back(all_differ(offsets));
+  for (const KeptArray<int64_t>& offsets : outer_) distinct_.push_back(all_differ(offsets));
   distinct_.push_back(all_differ(inner_));
 }
 

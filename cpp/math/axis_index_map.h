@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/kept_array.h"
 #include "core/op_table.h"
 #include "core/target.h"
 
@@ -73,15 +74,15 @@ class AxisLoop {
   // On a CPU: the blocks at the positions [first, last) along an axis; the axis after the outer ones is inner_.
   template <class F>
   void each_block_of(int axis, int64_t first, int64_t last, F f) const;
-  const std::vector<int64_t>& offsets(int axis) const {
+  const KeptArray<int64_t>& offsets(int axis) const {
     return axis < static_cast<int>(outer_.size()) ? outer_[static_cast<size_t>(axis)] : inner_;
   }
   int splitting_axis(bool apart, int64_t enough) const;
 
   static int64_t sum(int64_t a, int64_t b) { return a == kOutside || b == kOutside ? kOutside : a + b; }
 
-  std::vector<std::vector<int64_t>> outer_;  // source offsets for each position along an axis
-  std::vector<int64_t> inner_{0};
+  std::vector<KeptArray<int64_t>> outer_;  // source offsets for each position along an axis
+  KeptArray<int64_t> inner_{0};
   std::vector<bool> distinct_;  // whether all source offsets along an axis differ; inner_ is the last axis
   int64_t block_ = 1, numel_ = 1, in_numel_ = 1;
   AxisIndexMaps index_maps_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/kept_array.h"
 #include "core/target.h"
 #include "math/volume.h"
 
@@ -60,15 +61,16 @@ PM_HD inline PooledRange pooled_range(const WindowAxis& axis, bool adaptive, int
   return {begin, end, std::max<int64_t>(last - first, 1)};
 }
 
-inline std::vector<PooledRange> pooled_ranges(const WindowAxis& axis, bool adaptive) {
-  std::vector<PooledRange> ranges;
+inline KeptArray<PooledRange> pooled_ranges(const WindowAxis& axis, bool adaptive) {
+  KeptArray<PooledRange> ranges;
+  ranges.reserve(static_cast<size_t>(axis.out));
   for (int64_t o = 0; o < axis.out; ++o) ranges.push_back(pooled_range(axis, adaptive, o));
   return ranges;
 }
 
 // Iterates over the windows of a volume: f(ranges of depth, height and width, index of the output).
 struct PooledVolume {
-  std::array<std::vector<PooledRange>, 3> ranges;
+  std::array<KeptArray<PooledRange>, 3> ranges;
 
   PooledVolume(const VolumeAxes& axes, bool adaptive)
       : ranges{pooled_ranges(axes[0], adaptive), pooled_ranges(axes[1], adaptive), pooled_ranges(axes[2], adaptive)} {}

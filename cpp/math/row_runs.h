@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/kept_array.h"
 #include "math/copy.h"
 #include "math/cpu/each_item.h"
 #include "math/sequences.h"
@@ -14,7 +15,7 @@ struct RowRun {
   int64_t from, to, rows;
 };
 
-using RowRuns = std::vector<RowRun>;
+using RowRuns = KeptArray<RowRun>;
 
 inline void copy_run(const Variable* from, const Variable* to, size_t bytes, const RowRun& run) {
   if (run.rows == 0 || bytes == 0) return;
@@ -78,7 +79,7 @@ class RowRunsGradKernel : public Kernel {
   In<T> out_gradient_;
   Out<T> x_gradient_;
   RowRuns runs_;
-  std::vector<size_t> groups_;  // the first run of each group of runs of the same rows of X
+  KeptArray<size_t> groups_;  // the first run of each group of runs of the same rows of X
   int64_t width_;
 };
 

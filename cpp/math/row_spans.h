@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/kept_array.h"
 #include "core/kernel.h"
 #include "math/sequences.h"
 
@@ -57,7 +58,7 @@ class RowSpans {
 
   std::optional<IndexIn> lengths_given_;
   const char* port_ = "";
-  std::vector<int64_t> begins_, lengths_;
+  KeptArray<int64_t> begins_, lengths_;
   int64_t longest_ = 0;
 };
 

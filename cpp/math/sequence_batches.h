@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
+#include "core/kept_array.h"
 #include "core/kernel.h"
 #include "math/cpu/recurrent.h"
 
 namespace paddle_mini {
 
 struct SequenceBatches {
-  std::vector<int64_t> order;   // index of the sequence at each position of a batch
-  std::vector<int64_t> rows;    // for each row of the batches, the row of the original tensor
-  std::vector<int64_t> starts;  // the rows of step i are [starts[i], starts[i + 1])
+  KeptArray<int64_t> order;   // index of the sequence at each position of a batch
+  KeptArray<int64_t> rows;    // for each row of the batches, the row of the original tensor
+  KeptArray<int64_t> starts;  // the rows of step i are [starts[i], starts[i + 1])
 
   SequenceBatches(const Lod& lod, bool reverse) : starts{0} {
     require<ShapeError>(!lod.empty() && !lod.back().empty(), "Input has no sequences (lod)");
@@ -36,7 +36,7 @@ struct SequenceBatches {
   int64_t size(int64_t step) const { return starts[step + 1] - starts[step]; }
 
   // PaddlePaddle's encoding of this in the lod of a tensor with the rows in the order of the batches.
-  Lod lod() const { return {starts, rows, order}; }
+  Lod lod() const { return {{starts.begin(), starts.end()}, {rows.begin(), rows.end()}, {order.begin(), order.end()}}; }
 
   // Calls f(step, begin, count) for the sequences from position `begin` of the batches on that have this step, from the
   // first step to the last, or backward. Ranges of sequences run through their steps by themselves. cost: of one row.

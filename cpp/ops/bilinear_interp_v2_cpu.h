@@ -1,6 +1,7 @@
 // CPU kernels of bilinear_interp and bilinear_interp_v2.
 #pragma once
 
+#include "core/kept_array.h"
 #include "math/copy.h"
 
 namespace paddle_mini {
@@ -8,15 +9,16 @@ namespace {
 
 constexpr double kBilinearCost = 4;  // nanoseconds for one element of Out
 
-std::vector<BilinearPlace> bilinear_places_of(const InterpolatedAxis& axis, bool half_pixels) {
-  std::vector<BilinearPlace> places;
+KeptArray<BilinearPlace> bilinear_places_of(const InterpolatedAxis& axis, bool half_pixels) {
+  KeptArray<BilinearPlace> places;
+  places.reserve(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) places.push_back(bilinear_place(axis, half_pixels, i));
   return places;
 }
 
 struct BilinearPlaces {
   InterpolatedImages images;
-  std::vector<BilinearPlace> rows, columns;
+  KeptArray<BilinearPlace> rows, columns;
 
   explicit BilinearPlaces(const KernelInit& init)
       : images(init, "X"), rows(bilinear_places_of(images.height, images.half_pixels)),

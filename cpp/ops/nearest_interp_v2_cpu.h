@@ -1,13 +1,15 @@
 // The kernels of nearest_interp and nearest_interp_v2 on a CPU.
 #pragma once
 
+#include "core/kept_array.h"
 #include "math/copy.h"
 
 namespace paddle_mini {
 namespace {
 
-std::vector<int64_t> nearest_places_of(const InterpolatedAxis& axis, bool round) {
-  std::vector<int64_t> places;
+KeptArray<int64_t> nearest_places_of(const InterpolatedAxis& axis, bool round) {
+  KeptArray<int64_t> places;
+  places.reserve(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) places.push_back(nearest_place(axis, round, i));
   return places;
 }
@@ -15,7 +17,7 @@ std::vector<int64_t> nearest_places_of(const InterpolatedAxis& axis, bool round)
 // The source pixel in X of each pixel of Out.
 struct NearestPlaces {
   InterpolatedImages images;
-  std::vector<int64_t> planes, rows, columns;
+  KeptArray<int64_t> planes, rows, columns;
 
   explicit NearestPlaces(const KernelInit& init)
       : images(init, "X"), planes(nearest_places_of(images.depth, images.align_corners)),

@@ -1,7 +1,9 @@
 // repeat_interleave: Out = X with each slice along an axis repeated
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
+#include "core/kept_array.h"
 #include "core/parallel.h"
 #include "math/axis_lines.h"
 #include "ops/family/tensor_attr.h"
@@ -26,19 +28,19 @@ std::vector<int64_t> repeats_of(const std::vector<int64_t>& numbers, int64_t len
   return repeats;
 }
 
-// For each slice of Out, the slice of X that is repeated there.
+// Slice i of X is at the slices [ends[i - 1], ends[i]) of Out.
 struct RepeatedSlices {
   AxisLines lines;
-  std::vector<int64_t> sources;
+  KeptArray<int64_t> ends;
 
   RepeatedSlices(const KernelInit& init, const Shape& x) : lines(x, init.attr<int32_t>("dim")) {
     TensorNumbers given = tensor_numbers(init, kRepeats);
     std::vector<int64_t> attribute{init.attr<int32_t>("Repeats")};
     std::vector<int64_t> repeats = repeats_of(given.given ? given.values : attribute, lines.length);
-    for (size_t i = 0; i < repeats.size(); ++i)
-      sources.insert(sources.end(), static_cast<size_t>(repeats[i]), static_cast<int64_t>(i));
+    ends.resize(repeats.size());
+    std::partial_sum(repeats.begin(), repeats.end(), ends.begin());
   }
-  int64_t count() const { return static_cast<int64_t>(sources.size()); }
+  int64_t count() const { return ends.empty() ? 0 : ends.back(); }
 };
 
 struct RepeatInterleaveKernel : Kernel {
@@ -53,13 +55,19 @@ struct RepeatInterleaveKernel : Kernel {
     const size_t bytes = static_cast<size_t>(slices.lines.inner) * size_of(x.tensor.dtype);
     const auto* from = static_cast<const char*>(x.tensor.data);
     auto* to = static_cast<char*>(out.tensor.data);
-    if (bytes == 0) return;
-    const LoopSize size{slices.lines.outer * slices.count(), 4 + bytes_cost(2.0 * static_cast<double>(bytes))};
+    const int64_t count = slices.count(), length = slices.lines.length;
+    if (bytes == 0 || count == 0) return;
+    const LoopSize size{slices.lines.outer * count, 4 + bytes_cost(2.0 * static_cast<double>(bytes))};
     parallel_for(context, size, [&](int64_t begin, int64_t end) {
+      const auto& ends = slices.ends;
+      int64_t first = begin / count * length,
+              place = begin % count;  // the first slice of X, and the position in Out from there
+      auto source = std::upper_bound(ends.begin(), ends.end(), place);
       for (int64_t i = begin; i < end; ++i) {
-        int64_t source =
-            i / slices.count() * slices.lines.length + slices.sources[static_cast<size_t>(i % slices.count())];
-        std::memcpy(to + static_cast<size_t>(i) * bytes, from + static_cast<size_t>(source) * bytes, bytes);
+        while (*source <= place) ++source;
+        const auto slice = static_cast<size_t>(first + (source - ends.begin()));
+        std::memcpy(to + static_cast<size_t>(i) * bytes, from + slice * bytes, bytes);
+        if (++place == count) place = 0, first += length, source = ends.begin();
       }
     });
   }
@@ -82,8 +90,12 @@ struct RepeatInterleaveGradKernel : Kernel {
         T* to = x_gradient.data() + o * slices.lines.length * width;
         const T* from = out_gradient.data() + o * count * width;
         std::fill_n(to, slices.lines.length * width, T(0));
-        for (int64_t source : slices.sources) {
-          for (int64_t j = 0; j < width; ++j) to[source * width + j] = static_cast<T>(to[source * width + j] + *from++);
+        int64_t place = 0;
+        for (int64_t slice_end : slices.ends) {
+          for (; place < slice_end; ++place) {
+            for (int64_t j = 0; j < width; ++j) to[j] = static_cast<T>(to[j] + *from++);
+          }
+          to += width;
         }
       }
     });

@@ -30,6 +30,7 @@ class Adagrad(Optimizer):
     """
 
     leaves_other_rows = True
+    needs_wide_state = "sums of squares"
 
     def __init__(
         self, learning_rate: Rate, epsilon: float = 1e-6, initial_accumulator_value: float = 0.0, **common: Unpack[Common]
@@ -63,6 +64,8 @@ class DecayedAdagrad(Optimizer):
         array([0.553], dtype=float32)
     """
 
+    needs_wide_state = "averages of squares"
+
     def __init__(self, learning_rate: Rate, decay: float = 0.95, epsilon: float = 1e-6, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
         self.decay = finite("DecayedAdagrad: decay", decay, low=0.0, below=1.0)
@@ -93,6 +96,8 @@ class Adadelta(Optimizer):
         >>> exe.run(fetch_list=[w])[0].round(3)
         array([0.996], dtype=float32)
     """
+
+    needs_wide_state = "averages of squares"
 
     def __init__(self, learning_rate: Rate = 0.001, epsilon: float = 1e-6, rho: float = 0.95, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)

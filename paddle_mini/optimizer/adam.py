@@ -4,8 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._core import ProgramError, printable
-from ..averaging.averaged_parameter import average_dtype
+from .._core import ProgramError
 from ..block import Block
 from ..errors import shown
 from ..operator import Operator
@@ -36,6 +35,8 @@ class Adam(Optimizer):
         array([0.9], dtype=float32)
     """
 
+    needs_wide_state = "second moments and powers of beta2"  # 0.999 is 1 in bfloat16
+
     def __init__(
         self,
         learning_rate: Rate = 0.001,
@@ -53,12 +54,6 @@ class Adam(Optimizer):
         self.lazy_mode = self.needs_rows = self.leaves_other_rows = lazy_mode
 
     def create_accumulators(self, parameter: Parameter) -> None:
-        if average_dtype(parameter) != parameter.dtype:  # 0.999 is 1 in bfloat16, and squares below 1e-7 are 0 in float16
-            raise ProgramError(
-                f"{type(self).__name__} keeps second moments and powers of beta2, which need float32 or float64, but "
-                f"'{printable(parameter.name)}' is {parameter.dtype}: train float32 parameters with amp.decorate, whose "
-                "level O2 has parameters of 16 bits beside them"
-            )
         self.accumulator("moment1", parameter)
         self.accumulator("moment2", parameter)
         self.accumulator("beta1_pow_acc", parameter, self.beta1, shape=[1])

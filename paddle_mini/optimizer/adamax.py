@@ -28,6 +28,8 @@ class Adamax(Optimizer):
         array([0.9], dtype=float32)
     """
 
+    needs_wide_state = "decaying norms"  # 0.999 u is u in bfloat16
+
     def __init__(
         self,
         learning_rate: Rate = 0.001,

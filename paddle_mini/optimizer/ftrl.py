@@ -32,6 +32,7 @@ class Ftrl(Optimizer):
 
     leaves_other_rows = True
     needs_rows = True
+    needs_wide_state = "sums of squares"
 
     def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, lr_power: float = -0.5, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)

@@ -124,6 +124,8 @@ class Optimizer(Rates, Minimizer):
     """Whether a sparse gradient leaves rows alone that zeros in a dense one would change."""
     keeps_nothing = False
     """Whether a step depends on the parameter and this gradient only."""
+    needs_wide_state = ""
+    """The state that 16 bits can't hold: squares below 6e-8 are 0 in float16, and 256 + 1 is 256 in bfloat16."""
 
     def __init__(
         self,
@@ -164,6 +166,7 @@ class Optimizer(Rates, Minimizer):
             pairs = self.grad_clip(pairs)
         pairs = append_regularization_ops(pairs, self.regularization)
         for parameter, _ in pairs:
+            self._require_wide_state(parameter)
             self.rate_of_program(parameter.dtype)
         for parameter, _ in pairs:
             self.create_accumulators(parameter)
@@ -179,6 +182,14 @@ class Optimizer(Rates, Minimizer):
 
     def create_accumulators(self, parameter: Parameter) -> None:
         """Calls accumulator() for each thing that is kept for a parameter between runs."""
+
+    def _require_wide_state(self, parameter: Parameter) -> None:
+        if self.needs_wide_state and parameter.dtype in ("float16", "bfloat16"):
+            raise ProgramError(
+                f"{type(self).__name__} keeps {self.needs_wide_state}, which need float32 or float64, but "
+                f"'{printable(parameter.name)}' is {parameter.dtype}: train float32 parameters with amp.decorate, whose "
+                "level O2 has parameters of 16 bits beside them"
+            )
 
     @abstractmethod
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:

@@ -55,6 +55,8 @@ class ProximalAdagrad(Optimizer):
         array([0.891], dtype=float32)
     """
 
+    needs_wide_state = "sums of squares"
+
     def __init__(
         self,
         learning_rate: Rate,

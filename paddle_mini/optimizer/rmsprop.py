@@ -31,6 +31,8 @@ class RMSProp(Optimizer):
         array([0.553], dtype=float32)
     """
 
+    needs_wide_state = "averages of squares"
+
     def __init__(
         self,
         learning_rate: Rate,

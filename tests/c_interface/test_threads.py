@@ -23,6 +23,14 @@ def test_eight_threads_use_the_same_objects(models, tmp_path_factory):
     assert run(program, models, 60, env={"PM_NUM_THREADS": "2"}) == ""
 
 
+def test_a_run_while_the_process_exits(models, tmp_path_factory):
+    """Times of runs, which PM_LOG=run prints at the exit, are not gone for threads that still run. Freed memory is
+    overwritten."""
+    program = compile_c(install(tmp_path_factory.mktemp("prefix")), models / "late", BORDER / "late.c")
+    freed = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "MALLOC_PERTURB_": "165"}
+    assert " us in 5 steps" in run(program, models / "m", env={"PM_LOG": "run", **freed})
+
+
 def test_thread_sanitizer_finds_nothing(models):
     """In the program and in the library, whose build TSAN_BUILD names; addresses are not randomized, as it requires."""
     build = os.environ.get("TSAN_BUILD")

@@ -136,6 +136,40 @@ def test_limits_of_the_process_count(limit):
     assert ": out of memory: " in lines[1] and lines[1].endswith(f"this process may have {4 << 30}"), done
 
 
+LONG = textwrap.dedent("""
+    import resource, numpy as np, paddle_mini as pm
+    resource.setrlimit(resource.RLIMIT_AS, (12 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    def plan(op_type, x, attrs):
+        with pm.program_guard(pm.Program(), pm.Program()):
+            x = pm.layers.assign(x)
+            out = pm.default_main_program().global_block().create_var("out")
+            pm.default_main_program().global_block().append_op(op_type, {"X": x}, {"Out": out}, attrs)
+            pm.Executor().plan_text(pm.default_main_program(), fetch_list=[out], scope=pm.Scope())
+            print("planned", out.shape)
+    most = 2**31 - 2
+    plan("repeat_interleave", np.ones(1, "bool"), {"Repeats": most})
+    for op_type, x, attrs in [
+        ("pool2d", np.ones((1, 1, 1, 1), "float32"), {"ksize": [1, most], "paddings": [0, most - 1], "pooling_type": "max"}),
+        ("expand_v2", np.ones((1, 1), "float32"), {"shape": [most, 1]}),
+    ]:
+        try:
+            plan(op_type, x, attrs)
+        except pm.DeviceError as error:
+            print(str(error).splitlines()[0])
+""")
+
+
+def test_offsets_of_long_axes_are_held_against_the_limit():
+    """Those of repeated slices are as many as the slices of X; where there is one for each element of Out, they are refused."""
+    if _core.memory_limit() < 12 << 30:
+        pytest.skip("too little memory")
+    done = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, timeout=120)
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"planned ({2**31 - 2},)", done
+    assert lines[1].startswith(f"pool2d: out of memory: {24 * (2**31 - 2)} bytes requested, "), done
+    assert lines[2].startswith(f"expand_v2: out of memory: {8 * (2**31 - 2)} bytes requested, "), done
+
+
 def test_values_count_until_they_are_gone():
     before, scope, exe = _core.memory_in_use(), pm.Scope(), pm.Executor()
     with pm.program_guard(pm.Program(), pm.Program()):

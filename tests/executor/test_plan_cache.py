@@ -95,6 +95,29 @@ def test_plans_that_keep_much_are_few(monkeypatch, capfd):
     assert scope.get("state")[0] == len(feeds) + 16 + 1 + 15
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda x: pm.layers.flip(x, [0]),
+        lambda x: pm.layers.pool2d(pm.layers.reshape(x, [1, 1, 1, -1]), [1, 2], "max", [1, 2]),
+        lambda x: pm.layers.repeat_interleave(x, 1),
+        lambda x: pm.layers.take_along_axis(pm.layers.unsqueeze(x, [1]), pm.layers.cast(pm.layers.unsqueeze(x, [1]), "int64"), 1),
+    ],
+    ids=["flip", "pool2d", "repeat_interleave", "take_along_axis"],
+)
+def test_offsets_that_kernels_keep_count(layer):
+    """8 bytes or more for each of 2.5 million elements are 20 MB a plan, of which the cache holds 16."""
+    x = pm.layers.data("x", [-1])
+    out = pm.layers.reduce_sum(layer(x))
+    exe = pm.Executor()
+    for count in range(40):
+        exe.run(feed={"x": np.zeros(2_500_000 + 2 * count, "float32")}, fetch_list=[out])
+        if count == 20:
+            used = pm._core.memory_in_use()
+    assert used > 16 * 20_000_000
+    assert abs(pm._core.memory_in_use() - used) < 2 << 20
+
+
 def test_a_plan_that_no_longer_fits_the_scope_is_made_anew():
     x = pm.layers.data("x", [-1, 2])
     program = pm.default_main_program()

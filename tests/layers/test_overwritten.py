@@ -19,6 +19,12 @@ def steps(n, body):
         L.assign(i < n, go)
 
 
+def counter(dtype="float32"):
+    k = L.ones([1], dtype)
+    k.stop_gradient = True
+    return k
+
+
 def by_its_own_value(x, w, n):
     h = x * 2.0
     total = L.matmul(x, w) + h * 3.0
@@ -108,6 +114,33 @@ def in_a_branch(x, w, n):
     return h * h + other
 
 
+def counted_where_gradients_go(x, w, n):
+    """A counter that a loop and a branch in it change, which have gradients, so that they count back."""
+    k, h, total = counter("float64"), L.matmul(x, w), L.assign(x)
+
+    def body(i):
+        L.assign(h * k + x, h)
+        with L.ConditionalBlock(i < n - 1).block():
+            L.assign(total + x * k, total)
+            L.increment(k, 2.0)
+
+    steps(3, body)
+    return total + h * k
+
+
+def copied_before_it_is_counted(x, w, n):
+    k, h = counter("float64"), L.matmul(x, w)
+
+    def body(i):
+        now = L.assign(k)
+        with L.ConditionalBlock(i < n).block():
+            L.increment(k, 2.0)
+        L.assign(h * now + x, h)
+
+    steps(3, body)
+    return h
+
+
 @pytest.mark.parametrize("n", [0, 3])
 @pytest.mark.parametrize(
     "build",
@@ -122,6 +155,8 @@ def in_a_branch(x, w, n):
         read_after_the_loop_too,
         begun_again_in_each_step,
         in_a_branch,
+        counted_where_gradients_go,
+        copied_before_it_is_counted,
     ],
 )
 def test_each_value_has_a_gradient_of_its_own(build, n):
@@ -179,6 +214,44 @@ def places_counted_in_block_0(x):
     return L.tensor_array_to_tensor(array)[0]
 
 
+def counted_by_a_branch_after_it(x):
+    k = counter()
+    out = x * k
+    with L.ConditionalBlock(k > 0.0).block():
+        L.increment(k)
+    return out
+
+
+def counted_by_a_loop_after_it(x):
+    k = counter()
+    out = x * k
+    steps(3, lambda i: L.increment(k))
+    return out
+
+
+def counted_by_a_branch_of_each_step(x):
+    k, h = counter(), L.assign(x)
+
+    def body(i):
+        with L.ConditionalBlock(i < 2).block():
+            L.increment(k)
+        L.assign(h * k, h)
+
+    steps(3, body)
+    return h
+
+
+def counted_by_a_loop_of_each_step(x):
+    k, h = counter(), L.assign(x)
+
+    def body(i):
+        L.assign(h * k, h)
+        steps(2, lambda j: L.increment(k))
+
+    steps(3, body)
+    return h
+
+
 @pytest.mark.parametrize(
     "build, name, writer",
     [
@@ -188,6 +261,10 @@ def places_counted_in_block_0(x):
         (state_of_the_next_run, "state", "assign"),
         (state_of_the_next_step, "state", "assign"),
         (places_counted_in_block_0, "fill_constant_0.tmp_0", "increment"),
+        (counted_by_a_branch_after_it, "fill_constant_0.tmp_0", "conditional_block"),
+        (counted_by_a_loop_after_it, "fill_constant_0.tmp_0", "while"),
+        (counted_by_a_branch_of_each_step, "fill_constant_0.tmp_0", "conditional_block"),
+        (counted_by_a_loop_of_each_step, "fill_constant_0.tmp_0", "while"),
     ],
 )
 def test_a_value_that_is_lost_is_refused(build, name, writer):

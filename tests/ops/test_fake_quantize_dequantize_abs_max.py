@@ -1,6 +1,7 @@
 """fake_quantize_dequantize_abs_max and its kind: X as a quantized model would round it, with scales by its largest size."""
 
 import numpy as np
+import pytest
 
 import paddle_mini as pm
 from families.quantization import HALVES, X, by_channel, dequantized, kept, largest, moved, quantized
@@ -109,3 +110,17 @@ def test_the_gradient_is_that_of_numbers_that_are_not_rounded():
     (for_x,) = pm.gradients(pm.layers.reduce_sum(pm.layers.square(out)), x)
     value, rounded_x = pm.Executor().run(feed={"x": gradient}, fetch_list=[for_x, out])
     np.testing.assert_allclose(value, 2 * rounded_x)
+
+
+@pytest.mark.parametrize("after, before", [("OutAccum", "InAccum"), ("OutState", "InState")])
+def test_a_state_that_no_input_gives_is_refused(after, before):
+    """With is_test it was never written, and had whatever was in memory."""
+    block = pm.default_main_program().global_block()
+    outputs = {port: [block.create_var(port, dtype="float32")] for port in ("Out", "OutScale", after)}
+    inputs = {"X": [pm.layers.data("x", [3, 4])], "InScale": [pm.layers.data("scale", [1])]}
+    for op_type, given in (
+        ("fake_quantize_dequantize_moving_average_abs_max", inputs),
+        ("moving_average_abs_max_scale", {"X": inputs["X"]}),
+    ):
+        with pytest.raises(pm.ProgramError, match=f"{after} is given without {before}"):
+            block.append_op(op_type, given, outputs, {"is_test": True})

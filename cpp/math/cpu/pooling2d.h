@@ -12,7 +12,7 @@ inline constexpr int64_t kFewColumns = 4;
 struct Pooling2d {
   int64_t planes, plane_size, width, stride, taps;
   bool in_squares = false;  // windows are 2 by 2, and each element is in exactly one
-  std::vector<PooledRange> rows, columns;
+  KeptArray<PooledRange> rows, columns;
   int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside the image
   bool exclusive;
 

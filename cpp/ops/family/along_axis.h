@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kept_array.h"
 #include "core/op_table.h"
 #include "math/segmented_scatter.h"
 
@@ -38,10 +39,11 @@ struct AlongAxis {
 
  private:
   // Offsets in X of all coordinates of Index along the axes [begin, end).
-  std::vector<int64_t> offsets(int begin, int end) const {
-    std::vector<int64_t> result{0};
+  KeptArray<int64_t> offsets(int begin, int end) const {
+    KeptArray<int64_t> result{0};
     for (int d = begin; d < end; ++d) {
-      std::vector<int64_t> longer;
+      KeptArray<int64_t> longer;
+      longer.reserve(result.size() * static_cast<size_t>(index.shape()[d]));
       for (int64_t offset : result) {
         for (int64_t i = 0; i < index.shape()[d]; ++i) longer.push_back(offset + i * x.numel(d + 1, x.rank()));
       }
@@ -50,7 +52,7 @@ struct AlongAxis {
     return result;
   }
 
-  std::vector<int64_t> outer_, inner_;  // on a CPU
+  KeptArray<int64_t> outer_, inner_;  // on a CPU
 };
 
 // Throws unless Index has x's rank and, except along the axis, at most x's size.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/op_table.h"
 #include "math/axis_folds.h"
@@ -144,12 +145,13 @@ inline OpSchema with_moving_scale(OpSchema schema) {
 
 // OutState and OutAccum, of the type of `port`.
 inline void infer_state(InferContext& c, const char* port) {
-  for (const char* before : {"InAccum", "InState"}) {
+  for (auto [before, after] : {std::pair("InAccum", "OutAccum"), std::pair("InState", "OutState")}) {
+    require<ProgramError>(c.has_input(before) || !c.has_output(after), after, " is given without ", before);
     if (!c.has_input(before)) continue;
     require_scalar(c, before);
     require_same_dtype(c, port, before);
+    c.set_output(after, c.input(port).dtype, Shape{1});
   }
-  for (const char* after : {"OutState", "OutAccum"}) c.set_output(after, c.input(port).dtype, Shape{1});
 }
 
 inline void require_state(const InferContext& c) {

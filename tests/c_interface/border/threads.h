@@ -15,7 +15,7 @@ void failed(const char* file, int line, const char* what) {
 }
 
 /* Calls f with the numbers 0, 1, 2 ..., each in a thread of its own. */
-static void in_threads(int count, void* (*f)(void*)) {
+static inline void in_threads(int count, void* (*f)(void*)) {
   pthread_t threads[MOST_THREADS];
   for (int i = 0; i < count; ++i) EXPECT(pthread_create(&threads[i], NULL, f, (void*)(size_t)i) == 0);
   for (int i = 0; i < count; ++i) EXPECT(pthread_join(threads[i], NULL) == 0);
