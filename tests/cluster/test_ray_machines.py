@@ -139,7 +139,7 @@ def test_a_server_whose_machine_vanishes_is_restarted():
     noticed = {"period_ms": "1000", "timeout_ms": "2000", "failure_threshold": "3"}
     (lives, counts), _ = output(VANISHES, **{f"RAY_health_check_{name}": value for name, value in noticed.items()})
     assert lives["server 0"] == 2
-    assert counts["sent"] == counts["applied"] + counts["dropped"] + counts["lost"]
+    assert counts["sent"] == counts["applied"] + counts["dropped"]  # as the server knows it, which may have lost some
 
 
 def test_a_server_may_be_away_for_longer_than_ray_takes_to_notice_that_a_machine_vanished():
