@@ -16,7 +16,7 @@ from pathlib import Path
 import paddle_mini as pm
 from environments import python_of
 from measuring import HERE, Row, Settings, start
-from run import cpu_facts, markdown
+from run import cpu_facts, markdown, slug
 from worker import ONE_THREAD
 
 SIZES = (1, 10, 100)
@@ -85,7 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cores", default="0-1", help="that all processes share")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "collective.md")
+    parser.add_argument("--out", type=Path, default=HERE / "results" / f"collective-{slug(cpu_facts())}.md")
     arguments = parser.parse_args()
     os.environ.update(ONE_THREAD)
     table = markdown(list(rows(measured(arguments.rounds, arguments.cores))))
