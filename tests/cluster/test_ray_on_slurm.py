@@ -122,6 +122,11 @@ def slurm(machines):
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
         pytest.skip(f"there is no {missing[0]}: apt-get install slurmctld slurmd slurm-client munge")
+    if not os.path.ismount("/sys/fs/cgroup"):
+        pytest.skip("slurmd needs control groups in /sys/fs/cgroup")
+    probe = ran("unshare", "--mount", "--uts", "true", must=False)
+    if probe.returncode:
+        pytest.skip(f"namespaces of names and mounts are not allowed: {probe.stderr.strip()}")
     folder = Path(f"/tmp/pm_{uuid.uuid4().hex[:8]}")  # names of sockets in it must be short
     folder.mkdir(mode=0o755)
     made = Slurm(machines, folder)
