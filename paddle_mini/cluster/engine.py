@@ -82,7 +82,7 @@ class Killed(BaseException):
 
 
 def nothing() -> None:
-    """Is done before trainers are stopped."""
+    """The default of `stopping`: an engine stops trainers at once."""
 
 
 class Engine(ABC):

@@ -139,7 +139,7 @@ class CollectiveTrainer(Trainer):
 
     def fail(self) -> None:
         """Before an error ends this trainer: writes the last checkpoint of the job, if this trainer has the newest state, and
-        sends pending log events. A thread of the user that makes a step meanwhile is told of the end by the coordinator."""
+        sends pending log events. Another thread that makes a step meanwhile learns of the end from the coordinator."""
         if self._turn.acquire(blocking=False):
             try:
                 self._exchange.fail()
